@@ -6,6 +6,7 @@ from .examples import Steps, self_attention_steps
 from .functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
 from .gpt import GPT, Block, layer_norm, next_shares, next_token_loss, read_on
 from .induction import induction_score, without_head
+from .linear import chunked_attention, linear_attention, read_state, state_bytes, write_state
 from .masks import causal_mask, padding_mask, window_mask
 from .modules import AttentionHead, MultiHeadAttention, MultiHeadAttentionByHeads
 from .online import backward_block, finish, flash_attention, merge, merge_outputs, part, pass_keys
@@ -25,10 +26,12 @@ __all__ = [
     "cache_bytes",
     "cached_attention",
     "causal_mask",
+    "chunked_attention",
     "finish",
     "flash_attention",
     "induction_score",
     "layer_norm",
+    "linear_attention",
     "masked_softmax",
     "merge",
     "merge_heads",
@@ -40,6 +43,7 @@ __all__ = [
     "pass_keys",
     "position_angles",
     "read_on",
+    "read_state",
     "rotary",
     "scaled_dot_product_attention",
     "self_attention_steps",
@@ -47,6 +51,8 @@ __all__ = [
     "sinusoidal_encoding",
     "softmax_backward",
     "split_heads",
+    "state_bytes",
     "window_mask",
     "without_head",
+    "write_state",
 ]

@@ -192,6 +192,24 @@ def check_cache(query, key, value, cache, window):
         raise ValueError(f"cache has {cache.keys.size(-2)} keys, more than cache.seen={cache.seen} tokens")
 
 
+def check_linear(query, key, value, keep, rate, state):
+    """As many queries as keys; keep and rate, a number for each token; the state, a row for each feature of a key."""
+    check_attention(query, key, value, dropout_p=0.0)
+    if query.size(-2) != key.size(-2):
+        raise ValueError(f"query has {query.size(-2)} positions, key has {key.size(-2)}: one of each for every token")
+    of_state = (*key.shape[:-2], key.size(-1), value.size(-1))
+    for name, given, wanted in (
+        ("keep", keep, key.shape[:-1]),
+        ("rate", rate, key.shape[:-1]),
+        ("state", state, of_state),
+    ):
+        if given is None:
+            continue
+        check_floating(name, given)
+        if tuple(given.shape) != tuple(wanted):
+            raise ValueError(f"{name} has shape {tuple(given.shape)}, these tokens need {tuple(wanted)}")
+
+
 def check_rotary(x):
     check_floating("x", x)
     if x.ndim < 2:

@@ -95,7 +95,7 @@ def plans(chosen):
         first, more, rest = text.partition("\nMore meetings")
         found[heading] = taught_in(first)
         if more:
-            found["Six weeks: twelve meetings"] = taught_in(first + rest)
+            found["Seven weeks: thirteen meetings"] = taught_in(first + rest)
     rows = [
         f"<li><b>{said(heading)}.</b> Lesson{'s' * (len(takes) > 1)} {listed(takes)}"
         f"{f' (beyond this choice: {listed(takes - chosen)})' if takes - chosen else ''}.</li>"

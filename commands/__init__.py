@@ -44,15 +44,15 @@ def parser():
         one.set_defaults(run=run, needs=needs, passes_on=passes_on)
         return one
 
-    one = command(lab, "[notebook] [--fresh | --edit] [JupyterLab's options]", needs=())
+    one = command(lab, "[notebook] [--fresh | --edit] [JupyterLab's options]", needs=("model",))
     one.add_argument("--fresh", action="store_true", help="begin your copy of this notebook again; the old one is kept")
     one.add_argument("--edit", action="store_true", help="open the edition that is tested, not your copy")
-    one = command(test, "[--thorough] [pytest's arguments]", needs=("authors", "npm", "classroom"))
+    one = command(test, "[--thorough] [pytest's arguments]", needs=("authors", "npm", "classroom", "model"))
     thorough = "then the notebooks once more, as another processor would compute them"
     one.add_argument("--thorough", action="store_true", help=thorough)
     hall_words = "[notebook] [--plan PLAN] [--hall [--address ADDRESS | --relay ADDRESS]] [--lectures FOLDER] "
     hall_words += "[Jupyter Server's options]"
-    one = command(present, hall_words, needs=("authors", "npm"))
+    one = command(present, hall_words, needs=("authors", "npm", "model"))
     plans = "the lecture that the clock follows: 45 minutes, as without this option, 90, or one in which nobody votes"
     one.add_argument("--plan", choices=["45", "90", "no-votes"], help=plans)
     one.add_argument("--hall", action="store_true", help="phones vote: a server for them beside the deck")
@@ -61,9 +61,9 @@ def parser():
     earlier = "where lectures lie that you saved: notes say how each question was answered the last time"
     one.add_argument("--lectures", metavar="FOLDER", type=Path, help=earlier)
     for notebooks_alone in (slides, refresh):
-        one = command(notebooks_alone, "[notebook ...]", needs=("authors", "npm"), passes_on=False)
+        one = command(notebooks_alone, "[notebook ...]", needs=("authors", "npm", "model"), passes_on=False)
         one.add_argument("notebooks", nargs="*", help=argparse.SUPPRESS)
-    command(site, "[Sphinx's options]", needs=("authors", "npm"))
+    command(site, "[Sphinx's options]", needs=("authors", "npm", "model"))
     command(minutes, "", passes_on=False)
     command(publish, "", passes_on=False)
     command(bench, "[--quick] [other options of benchmarks/bench_*.py]", needs=("authors", "classroom"))
@@ -76,7 +76,7 @@ def parser():
     command(worksheet, "lesson [--seed …] [--groups N] [--out FOLDER]", needs=("classroom",))
     command(handbook, "[--lessons 1-5,8] [--out FOLDER]", needs=("classroom",))
     hub_words = "[stop | add ... | remove ... | list | links ADDRESS | collect NOTEBOOK | live | hall]"
-    command(hub, hub_words, needs=("classroom", "hub"), epilog="classroom/hub/README.md says what each does.")
+    command(hub, hub_words, needs=("classroom", "hub", "model"), epilog="classroom/hub/README.md says what each does.")
     return whole
 
 

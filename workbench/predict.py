@@ -108,7 +108,7 @@ class Prediction:
         if _same(mine, wanted, within):
             self.comment = "Right."
             return "right"
-        near = {name: _largest_gap(mine, slip) for name, slip in self._wrong_slips() if _same(mine, slip, within)}
+        near = {name: _largest_gap(mine, slip) for name, slip in self.wrong_slips() if _same(mine, slip, within)}
         self.slip = min(near, key=near.get, default=None)
         if near:
             self.comment = question.slips[self.slip].says
@@ -119,7 +119,7 @@ class Prediction:
         self.comment = _several_for_one(self.guess, self.truth) or _difference(question.form, mine, wanted, within)
         return "wrong"
 
-    def _wrong_slips(self):
+    def wrong_slips(self):
         """Pairs of a slip's name and the answer it leads to, without slips that lead to the right answer."""
         return [(name, slip) for name, slip in self.slips.items() if not _same(slip, self.wanted, self.question.within)]
 
@@ -157,7 +157,7 @@ class Prediction:
             "leaves": _leaves(self.wanted),
             "slips": [
                 {"name": name, "label": label, "leaves": _leaves(value), "says": show.marked(says)}
-                for name, value in self._wrong_slips()
+                for name, value in self.wrong_slips()
                 for label, says in [self.question.slips[name]]
             ],
             "answer": show.framed(f"The answer: {self._answer_as_html()}", "open"),
@@ -209,7 +209,7 @@ class Blank(SilentForReaders, Prediction):
     def _compared(self):
         status = super()._compared()
         if status == "right" and self.question.second and not self._holds_with_others():
-            self.comment = self._by_chance()
+            self.comment = self.by_chance()
             return "wrong"
         return status
 
@@ -218,7 +218,7 @@ class Blank(SilentForReaders, Prediction):
         numbers = dict(self.question.second)
         gives, name = numbers.pop("gives"), self.question.id.partition(".")[2].replace("-", "_")
         source = second_input.line_of(name)
-        if source is None:  # it was not written in a cell: there is nothing to try
+        if source is None or not second_input.reads(source, numbers.keys()):  # there is nothing to try
             return True
         try:
             mine = reader.read(self.question, second_input.value_with(source, name, numbers))
@@ -226,7 +226,8 @@ class Blank(SilentForReaders, Prediction):
             return False
         return _same(mine, reader.read(self.question, gives), 1e-3)
 
-    def _by_chance(self):
+    def by_chance(self):
+        """What is said of a line that is right with the lesson's numbers and wrong with the record's others."""
         numbers = dict(self.question.second)
         gives = numbers.pop("gives")
         given = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())

@@ -137,6 +137,11 @@ def columns_of(pairs, plans, shown, pictures, buttons, folder):
         for cell in cells:
             if cell.metadata.get("slideshow", {}).get("slide_type") != "skip":
                 add_cell(on_screen, cell, shown.get(cell.id), folder)
+        if on_screen.plot and on_screen.claim:
+            for part in on_screen.cells:
+                cover_plot(on_screen, part, shown.get(part["id"]))
+        values = [shown[cell.id] for cell in cells if cell.id in shown]
+        on_screen.on_board = state_for_claim(on_screen, pictures, values)
         own = [f'data-board="{part["id"]}"' for part in on_screen.cells]
         on_screen.tries = [one for one in buttons.values() if any(id in one for id in own)]
         choices, on_screen.right = slide.choices_for(on_screen.question)
@@ -161,7 +166,9 @@ class OnScreen:
     prose: list = field(default_factory=list)  # its sentences, which the speaker says in other words
     whole: list = field(default_factory=list)  # of its cells, for paper
     ticks: list = field(default_factory=list)  # what its code has checked
+    plots: dict = field(default_factory=dict)  # of its cells, which come with the claim, by the cells' ids
     tries: list = field(default_factory=list)  # buttons that set its board
+    on_board: dict | None = None  # the state of its board that its claim speaks of
     choices: list = field(default_factory=list)  # what the hall chooses from, and how it looks
     right: int | None = None  # the place of the right one
     claim: str = ""
@@ -205,6 +212,29 @@ class OnScreen:
     def tick(self):
         tolerance = next((to for _, to in self.ticks if to), "")
         return f"agrees to {tolerance}" if tolerance else "checked" if self.ticks else ""
+
+
+def cover_plot(on_screen, part, value):
+    """What a plot shows comes with the claim; until then its axes stand there."""
+    if value and value.figure:
+        on_screen.plots[part["id"]] = part["outputs"]
+        part["outputs"] = outputs.axes_alone(value.figure)
+
+
+def state_for_claim(on_screen, pictures, values):
+    """What a slide's board shows with its claim, or None where no board is seen. Raises: SlideError where it cannot."""
+    slide, board = on_screen.slide, next((value.board for value in values if value.board), None)
+    wanted = pictures.boards.get(slide.name)
+    if board is None or on_screen.picture:
+        if wanted:
+            raise slide.error("there is no board that could show its claim.")
+        return None
+    if bool(wanted) != bool(on_screen.claim):
+        raise slide.error(f"its board {'has no claim to show' if wanted else 'does not show its claim: on_board(…)'}.")
+    try:
+        return wanted and wanted.state(board)
+    except (ValueError, KeyError) as error:
+        raise slide.error(f"its board cannot show the claim: {error}") from error
 
 
 def add_cell(on_screen, cell, value, folder):
@@ -270,6 +300,8 @@ def to_come(on_screen):
         "pictures": [picture.svg(i) for i in range(len(picture.steps))] if picture else [],
         "narrow": [narrow.svg(i) for i in range(len(narrow.steps))] if narrow else [],
         "right": on_screen.right,
+        "board": on_screen.on_board,
+        "plots": on_screen.plots,
         "plans": on_screen.plans,
         "notes": notes + (f'<p class="notebook"><em>The notebook goes on:</em> {prose}</p>' if prose else ""),
         "whole": "".join(on_screen.whole),
@@ -298,9 +330,10 @@ def without_guess(source):
 
 
 def sentences(source):
-    """The sentences of a cell's prose, without formulas, pictures, tables, lists and headings."""
+    """The sentences of a cell's prose: no formulas, pictures, tables, lists, headings, nor what only leads to them."""
     blocks = re.split(r"\n{2,}", source.strip())
-    return [sentence for block in blocks if is_prose(block) for sentence in SENTENCE.split(block)]
+    prose = [sentence for block in blocks if is_prose(block) for sentence in SENTENCE.split(block)]
+    return [sentence for sentence in prose if not sentence[-1:].isalnum()]
 
 
 def is_prose(block):
@@ -372,8 +405,13 @@ body[data-speaker-layout=default] {
   }
   & .speaker-controls-notes {
     position: absolute; right: 0; top: calc(23vw + 30px); bottom: 44px; width: 40%; box-sizing: border-box;
-    overflow: auto;
-    & .label { display: none; } & .value { margin: 0; font-size: 20px; line-height: 1.35; } & p { margin: 0 0 0.5em; }
+    overflow-y: scroll; scrollbar-color: #777 #eee;
+    background: linear-gradient(#fff 30%, transparent) top / 100% 48px local no-repeat,
+      linear-gradient(transparent, #fff 70%) bottom / 100% 48px local no-repeat,
+      linear-gradient(#0004, transparent) top / 100% 16px no-repeat,
+      linear-gradient(transparent, #0004) bottom / 100% 16px no-repeat;
+    & .label { display: none; } & .value { margin: 0; font-size: 19px; line-height: 1.32; } & p { margin: 0 0 0.5em; }
+    & .notebook { font-size: 15px; }
   }
 }
 """.replace("\n", " ")
@@ -393,8 +431,33 @@ def speaker_view():
         ("#speaker-controls {", "box-sizing: border-box; border-bottom: 44px solid transparent;"),
     ):
         plugin = plugin.replace(label, f"{label} {place}", 1)
+    for once, instead in KEYS_OF_SPEAKER.items():
+        if once not in plugin:
+            raise RuntimeError(f"reveal.js' notes have no {once}: the speaker's keys would do something else")
+        plugin = plugin.replace(once, instead)
     plugin = plugin.replace(TICKS, TICKS.replace("_updateTimer", READ_AND_TICK), 1)  # the plan may be another by now
     return plugin.replace("</style>", f"{SPEAKER}</style>", 1)
+
+
+# In the speaker's window a key is the hall's, as keys.js hears it; but for those of the browser and of its own fields.
+# Its copies move nothing by themselves: late by half a second, they would throw a quick lecturer back.
+KEYS_OF_SPEAKER = {
+    "currentSlide.contentWindow.postMessage("
+    " JSON.stringify({ method: 'triggerKey', args: [ event.keyCode ] }), '*' );": (
+        "if( /^F[0-9]/.test( event.key ) || event.target.closest( 'select, input, textarea' ) ) return; "
+        "if( event.altKey || ( ( event.ctrlKey || event.metaKey ) && event.key !== 'Enter' ) ) return; "
+        "event.preventDefault(); "
+        "const { key, shiftKey, ctrlKey, metaKey } = event; "
+        "const told = JSON.stringify({ namespace: 'deck-key', key, shiftKey, ctrlKey, metaKey }); "
+        "const fills = key === 'f' && self.origin !== 'null'; "
+        "window.opener.postMessage( told, fills ? { targetOrigin: self.origin, delegate: 'fullscreen' } : '*' );"
+    ),
+    "window.opener.postMessage( JSON.stringify({ method: 'setState', args: [ state ]} ), '*' );": "",
+    "function setupNotes() {": (  # what was chosen there is left, so that the next key is the lecture's
+        "function setupNotes() { document.addEventListener( 'change', event => event.target.blur() );"
+    ),
+    "pendingCalls[data.callId](data.result)": "pendingCalls[data.callId]?.(data.result)",  # two answer after a reload
+}
 
 
 def script_data(value):

@@ -20,7 +20,8 @@ export function makeEditable(cell) {
   cell.code = () => (compares ? `${guess()}${cell.source()}\n${compares}` : cell.source());
   cell.write = (text) => attnKernel.rewrite(view, text);
   const saved = cell.querySelector(".outputs"); // keeps the room for what is to come, and its board lives already
-  if (!saved.querySelector(".saved-board") && !cell.dataset.question) saved.classList.add("to-come");
+  if (!saved.querySelector(".saved-board") && !("held" in saved) && !cell.dataset.question)
+    saved.classList.add("to-come");
   cell.shown = Object.assign(document.createElement("div"), { className: "outputs shown" });
   cell.insertBefore(cell.shown, saved);
 }

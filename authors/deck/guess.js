@@ -3,6 +3,7 @@
 import { all } from "../pages/kit.js";
 import { phonesVoteOn, sayPhonesVote } from "./hall.js";
 import { giveBack, hold } from "./held.js";
+import { judge, written } from "./judge.js";
 import { fit } from "./look.js";
 import { cells, current, reading, settings, slideOf, storeOf } from "./page.js";
 import { showLast } from "./steps.js";
@@ -20,16 +21,6 @@ export function asPython(text) {
   return PYTHON.test(plain) ? plain : JSON.stringify(text.trim());
 }
 
-// Numbers as they are read again, with no more digits than are compared.
-export function written({ form, size }, leaves) {
-  const short = leaves.map((x) => (typeof x === "number" ? Number(x.toPrecision(4)) : x));
-  if (form === "matrix") {
-    const rows = Array.from({ length: leaves.length / size }, (_, i) => short.slice(i * size, (i + 1) * size));
-    return `[${rows.map((row) => `[${row.join(", ")}]`).join(", ")}]`;
-  }
-  return form === "shape" ? `(${short.join(", ")})` : short.join(", ") || "none";
-}
-
 export const guessOf = (cell) => cell.querySelector(".guess label input")?.value.trim();
 
 export function answerInPage(cell, text, judged = attnGuess.judge(settings.questions[cell.dataset.id], text)) {
@@ -39,23 +30,21 @@ export function answerInPage(cell, text, judged = attnGuess.judge(settings.quest
   if (!right && !unread) wrong.set(cell, before.add(key));
   const enough = before.size >= TRIES;
   const sign = right ? "✓" : unread ? "…" : "✗";
-  verdict.innerHTML = `${sign} ${says}${right || unread || enough ? "" : " Try again."}`;
-  verdict.className = `verdict ${right ? "right" : "wrong"}`;
+  const again = !right && !unread && !enough;
+  verdict.innerHTML = `${sign} ${says}${again ? " Try again." : ""}`;
+  verdict.className = `verdict ${right ? "right" : "wrong"}${again ? " again" : ""}`;
+  verdict.classList.toggle("long", verdict.offsetHeight > 40); // above choices the picture makes room
   if (right || enough) reveal(cell);
+  else if (cell.contains(document.activeElement)) document.activeElement.select?.(); // the next guess takes its place
   fit(slideOf(cell));
 }
 
-// Shows what waited for the guess: the answer and what follows it on the slide, or the slide's last step.
+// Shows what waited for the guess: the slide's last step.
 export function reveal(cell) {
   const slide = slideOf(cell);
-  const waiting = all(".waits", slide);
   if (reading) return uncover(slide);
-  if (slide.matches(".drawn")) {
-    while (slide === current() && slide.querySelector(".step:not(.visible)") && Reveal.nextFragment());
-    return;
-  }
-  const due = waiting.find((part) => part.matches(".fragment:not(.visible)"));
-  if (due && (cell.contains(due) || cell.nextElementSibling === due)) Reveal.nextFragment();
+  while (slide === current() && slide.querySelector(".step:not(.visible)") && Reveal.nextFragment());
+  if (cell.contains(document.activeElement)) document.activeElement.blur(); // the next key is the lecture's
 }
 
 // On a page to scroll: all of it.
@@ -67,15 +56,12 @@ export function uncover(slide) {
   showLast(slide);
 }
 
-// The last guess that shows gets the focus; where none does, first what covers it is shown.
 export function toGuess() {
-  const guesses = all(".guess label input", current());
-  const isCovered = (guess) => guess.closest(".fragment:not(.visible)");
-  while (guesses[0] && isCovered(guesses[0]) && Reveal.nextFragment());
-  const guess = guesses.findLast((one) => !isCovered(one));
-  if (guess && phonesVoteOn(guess.closest(".cell"))) return sayPhonesVote(); // bars come there
-  guess?.form.classList.add("typed");
-  guess?.select();
+  const guess = current().querySelector(".guess label input");
+  if (!guess) return;
+  if (phonesVoteOn(guess.closest(".cell"))) return sayPhonesVote(); // bars come there
+  guess.form.classList.add("typed");
+  guess.select();
 }
 
 // The word of a choice will do, also where a number is asked for: what no slip says of a wrong one is a plain no.
@@ -83,15 +69,21 @@ function answerOrChoose(cell, text, answer) {
   const question = settings.questions[cell.dataset.id];
   const plain = (words) => words.trim().toLowerCase();
   const choice = all(".choice", cell).find(({ dataset }) => plain(dataset.value) === plain(text));
-  const said = attnGuess.judge(question, text);
-  if (!choice || said.slip) return answer(cell, text);
-  if (isRight(cell, choice)) return answer(cell, said.right ? text : written(question, question.leaves));
+  if (!choice) return answer(cell, text);
+  const isRight = all(".choice", cell).indexOf(choice) === storeOf(slideOf(cell)).right;
+  if (isRight) return answer(cell, written(question, question.leaves));
+  const { slip } = judge(question, choice.dataset.value);
+  const leads = question.slips.find(({ name }) => name === slip);
+  if (leads) return answer(cell, written(question, leads.leaves));
   answerInPage(cell, text, { says: "No.", key: plain(text) });
 }
 
-const isRight = (cell, choice) => all(".choice", cell).indexOf(choice) === storeOf(slideOf(cell)).right;
-
 export function startGuesses(answer) {
+  for (const saved of all(".plotted .outputs.saved")) {
+    const { plots } = storeOf(slideOf(saved));
+    const plot = plots[saved.parentElement.dataset.id];
+    if (plot) hold(saved, plot, saved.innerHTML);
+  }
   for (const cell of cells.filter((one) => "question" in one.dataset)) {
     // By its button or Enter, which clicks it: a frame that may send no forms has no event "submit"
     cell.querySelector("form.guess > button:not(.choice)").addEventListener("click", (event) => {
@@ -99,25 +91,22 @@ export function startGuesses(answer) {
       const text = cell.querySelector(".guess label input").value;
       if (text.trim()) answerOrChoose(cell, text, answer);
     });
-    for (const choice of all(".choice", cell)) choice.addEventListener("click", () => choose(cell, choice));
+    for (const choice of all(".choice", cell)) choice.addEventListener("click", () => choose(cell, choice, answer));
     const saved = cell.querySelector(".outputs.saved");
     saved.classList.add("waits");
     hold(saved, settings.questions[cell.dataset.id].answer);
     for (let next = cell.nextElementSibling; next; next = next.nextElementSibling) {
       next.classList.add("waits");
-      const told = next.matches(".prose") ? next : next.querySelector(".outputs.saved");
+      const told = next.querySelector(".outputs.saved");
       if (told && !told.querySelector(".saved-board")) hold(told);
     }
   }
 }
 
-// What most hands are for stays marked until the truth is there; on a page of one's own it is answered at once.
-function choose(cell, choice) {
+// What most hands are for stays marked, and is judged as if it were typed, unless phones are asked.
+function choose(cell, choice, answer) {
   for (const one of all(".choice", cell)) one.setAttribute("aria-pressed", one === choice);
-  if (!reading) return;
-  const right = isRight(cell, choice);
-  const verdict = cell.querySelector(".verdict");
-  verdict.textContent = right ? "✓ Right." : "✗ No.";
-  verdict.className = `verdict ${right ? "right" : "wrong"}`;
-  reveal(cell);
+  if (slideOf(cell).matches(".answered") || phonesVoteOn(cell)) return;
+  answerOrChoose(cell, choice.dataset.value, answer);
+  if (reading) reveal(cell);
 }

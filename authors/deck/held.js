@@ -2,19 +2,25 @@
 
 import { all } from "../pages/kit.js";
 
-export function hold(part, html = part.innerHTML) {
+// instead: what stands there before.
+export function hold(part, html = part.innerHTML, instead = "") {
   part.held ??= html;
-  part.innerHTML = "";
+  part.instead = instead;
+  put(part, instead);
 }
 
 export function giveBack(part) {
-  for (const one of [part, ...all("*", part)]) if ("held" in one) one.innerHTML = one.held;
+  for (const one of [part, ...all("*", part)]) if ("held" in one) put(one, one.held);
 }
 
 export function holdOrGive(slide) {
-  const isShown = (part) => (slide.matches(".drawn") ? slide.matches(".answered") : part.closest(".visible, .checked"));
   for (const part of all("*", slide).filter((one) => "held" in one)) {
-    if (!isShown(part)) part.innerHTML = "";
-    else if (!part.innerHTML) part.innerHTML = part.held;
+    const due = slide.matches(".answered") ? part.held : part.instead;
+    if (part.put !== due) put(part, due);
   }
+}
+
+function put(part, html) {
+  part.innerHTML = html;
+  part.put = html;
 }

@@ -4,7 +4,7 @@ import { kept, reading, root } from "./page.js";
 
 const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];
 const BOARD = [26, 24, 22, 20, 18]; // px of a board's type
-const ROWS = [44, 40, 37, 34, 31, 29, 27, 25, 23, 21]; // and of its rows
+const ROWS = [44, 40, 37, 34, 31, 29, 27, 25, 23, 21, 20]; // and of its rows
 const DRAWER = [24, 22, 20, 18]; // px of code in its drawer
 const NOTES = [30, 28, 26, 24, 22, 21, 20, 19]; // px of what is below a slide on paper
 const WIDTH = 1110; // px for a line of code, of which a letter takes 12.1
@@ -15,7 +15,7 @@ export function fit(slide) {
   const body = slide?.querySelector(".body");
   if (!body || reading) return;
   body.style.overflowY = "";
-  if (slide.matches(".drawn.codes")) return fitType(body, "--drawer", DRAWER);
+  if (slide.matches(".codes")) return fitType(body, "--drawer", DRAWER);
   if (slide.matches(".boarded")) {
     if (watched.has(body) && body.scrollHeight <= body.clientHeight + 1) return; // at rest
     fitBoard(body);
@@ -28,7 +28,7 @@ export function fit(slide) {
   }
   const words = body.querySelector(".outputs table:not(.attn-board *)") ? [25, 24, 23, 22, 21, 20] : [25];
   const unbroken = WIDTH / (12.1 * slide.dataset.longest);
-  for (const size of SIZES.slice(slide.matches(".counted, .drawn.coded, .pictured.asks") ? SIZES.indexOf(1) : 0)) {
+  for (const size of SIZES.slice(slide.matches(".counted, .coded, .pictured.asks") ? SIZES.indexOf(1) : 0)) {
     const code = Math.max(0.9, Math.min(size, unbroken)); // which still can be read from the last row
     const printed = Math.min(size, Math.max(1, unbroken));
     if (printed < size && body.querySelector(".cell img")) continue; // larger words would leave the picture less room
@@ -59,11 +59,14 @@ function keepBoardFit(body) {
 // Its type as large as there is room for, and then its rows.
 function fitBoard(body, from = 0) {
   body.style.overflowY = "";
-  for (const px of BOARD.slice(from)) {
-    body.style.setProperty("--board", `${px}px`);
-    for (const row of ROWS.filter((high) => high >= 1.1 * px || px === BOARD.at(-1))) {
-      body.style.setProperty("--row", `${row}px`);
-      if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
+  for (const isShort of [false, true]) {
+    body.classList.toggle("short", isShort); // at last without what a board of words may leave out
+    for (const px of isShort ? BOARD.slice(-1) : BOARD.slice(from)) {
+      body.style.setProperty("--board", `${px}px`);
+      for (const row of ROWS.filter((high) => high >= 1.1 * px || px === BOARD.at(-1))) {
+        body.style.setProperty("--row", `${row}px`);
+        if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
+      }
     }
   }
   body.style.overflowY = "auto";

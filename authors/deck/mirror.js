@@ -1,7 +1,9 @@
-// What the speaker's copies of the page show of this one: guesses and lines as they are typed, and boards as they are moved.
+// What the speaker's copies of the page show of this one: guesses and lines as they are typed, boards as they are
+// moved, and whether it is dark.
 
 import { all } from "../pages/kit.js";
 import { handsOf, putHands } from "./hall.js";
+import { startTheme } from "./look.js";
 import { cells, inside, kept } from "./page.js";
 
 const lineOf = (cell) => cell.querySelector(".guess label input");
@@ -11,6 +13,7 @@ export function startMirror() {
   if (inside) {
     window.addEventListener("storage", () => show(kept.mirror.get()));
     window.addEventListener("storage", showLines);
+    window.addEventListener("storage", startTheme);
     showLines();
   } else
     for (const event of ["input", "click", "submit", "keydown", "moved"]) window.addEventListener(event, tell, true);

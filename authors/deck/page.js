@@ -26,6 +26,7 @@ export const kept = {
   session: ofTab("session"),
   outputs: ofTab("outputs"),
   place: ofTab("place"),
+  last: lasting("last"), // the slide that was shown last, in any tab, and when
 };
 
 // What this browser lacks, in a sentence for each.

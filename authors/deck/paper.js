@@ -26,9 +26,7 @@ export function startPaper() {
     for (const part of all(".on-paper")) part.remove();
     setDark(dark);
     if (reading) return;
-    for (const slide of all("section[data-cell]")) {
-      showStep(slide);
-    }
+    for (const slide of all("section[data-cell]")) showStep(slide);
     fit(current());
   });
 }
@@ -43,5 +41,4 @@ function putOnPaper(slide) {
   for (const fold of all("details", notesBelow)) fold.open = true;
   slide.append(notesBelow);
   fitNotes(notesBelow);
-  if (!slide.matches(".drawn")) fit(slide);
 }

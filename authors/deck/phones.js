@@ -3,8 +3,8 @@
 // evidence says of such a vote. The server that phones reach knows no truth: what was sent is judged here.
 
 import { all, make } from "../pages/kit.js";
-import { written } from "./guess.js";
 import { OTHERS, putVotes } from "./hall.js";
+import { judge, written } from "./judge.js";
 import { besideSpeaker, cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
 import { say } from "./python.js";
 import { beginByClock, minutesOf, saveLecture, startTiming } from "./record.js";
@@ -37,14 +37,6 @@ export function startPhones() {
   }
   startTiming(order);
   if (besideSpeaker === "current-slide") Reveal.on("ready", beginByClock);
-  Reveal.addKeyBinding({ keyCode: 86, key: "V", description: "Vote" }, vote); // the speaker's window asks its copy
-  for (const [keyCode, key] of [
-    [66, "B"],
-    [190, "."],
-  ]) // a clicker has a button for the black screen, and none for V
-    Reveal.addKeyBinding({ keyCode, key, description: "Black screen" }, () =>
-      waits() ? vote() : Reveal.togglePause(),
-    );
   for (const change of ["slidechanged", "fragmentshown", "fragmenthidden", "ready"]) {
     Reveal.on(change, () => {
       if (!inside) closeWhatIsLeft();
@@ -69,7 +61,7 @@ export function vote() {
   if (Reveal.isOverview()) return; // no slide is in sight that it could be for
   if (!hasHall) return say("Phones vote where the deck is started with --hall; h counts hands.", { stays: "slide" });
   const cell = asked();
-  if (!cell || current().matches(".answered")) return inside ? undefined : openSheet();
+  if (!cell || current().matches(".answered")) return openSheet();
   const rounds = roundsOf(cell).filter(({ answered, open }) => answered || open); // one that nobody answered is none
   const last = rounds.at(-1);
   if (last?.open) return order({ do: "close" });
@@ -78,7 +70,12 @@ export function vote() {
   order({ do: "open", question: forPhones(cell), again: rounds.length > 0 });
 }
 
-const waits = () => Boolean(asked()) && !current().matches(".answered") && !Reveal.isPaused() && !Reveal.isOverview();
+// A clicker has a button for the black screen, and none for V.
+export function blackOrVote() {
+  const waits = hasHall && asked() && !current().matches(".answered") && !Reveal.isPaused();
+  return waits ? vote() : Reveal.togglePause();
+}
+
 const ANEW = "Shift+V can ask anew.";
 const isOpen = (cell) => Boolean(cell && roundsOf(cell).at(-1)?.open);
 
@@ -156,7 +153,7 @@ const barOf = (cell, text) => (choicesOf(cell).includes(text) ? text : meaning(q
 const known = new Map();
 function judged(question, text) {
   const name = `${question.id} ${text}`;
-  if (!known.has(name)) known.set(name, attnGuess.judge(question, text));
+  if (!known.has(name)) known.set(name, judge(question, text));
   return known.get(name);
 }
 

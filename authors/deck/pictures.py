@@ -4,24 +4,31 @@ import torch
 
 from workbench.display.drawings import HEIGHT, draw, draw_narrow
 
+from .slides import OnBoard
+
 
 class Pictures:
-    """Draws each slide's picture while a notebook runs: `wide` and `narrow`, by the slides' names."""
+    """Draws each slide's picture while a notebook runs: `wide` and `narrow`, by the slides' names.
+
+    `boards` has what slides with a board show on it.
+    """
 
     def __init__(self, pairs):
         self.due = {cells[-1].id: (slide, cells) for slide, cells in pairs}
-        self.steps, self.wide, self.narrow = {}, {}, {}
+        self.steps, self.wide, self.narrow, self.boards = {}, {}, {}, {}
 
     def made(self):
-        """What was made so far: each slide's steps, its drawing, and that for a phone or None."""
-        return self.steps, self.wide, self.narrow
+        """What was made so far: each slide's steps, its drawing, that for a phone or None, and what its board shows."""
+        return self.steps, self.wide, self.narrow, self.boards
 
     def __call__(self, cell, names):
         """When a cell has run: if it is the last of its slide, the picture is drawn."""
         slide, cells = self.due.get(cell.id, (None, []))
         with torch.random.fork_rng(devices=[]):  # what a slide draws at random changes nothing in the notebook
             steps = slide.steps(names, self.steps) if slide else []
-        if steps:
+        if isinstance(steps, OnBoard):
+            self.boards[slide.name] = steps
+        elif steps:
             tags = {tag for cell in cells for tag in cell.metadata.get("tags", [])}
             self.steps[slide.name] = steps
             try:

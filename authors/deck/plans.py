@@ -144,14 +144,17 @@ def in_words(slides):
     sections = {one.section: 0 for one in there}
     for one in there:
         sections[one.section] += one.minutes(short)
-    parts = ", ".join(f"{plain(minutes)} for *{section}*" for section, minutes in sections.items() if minutes)
+    parts = ", ".join(
+        f"{plain(minutes)} for *{section.replace('*', '')}*" for section, minutes in sections.items() if minutes
+    )
     passed = [one.number for one in slides if one.is_passed(short)]
     talk = f": neighbours' talk and a second vote take {plain(TALK)}" if 45 - sum(sections.values()) >= TALK else ""
+    by_number = f" → passes {span(passed)}; a number and Enter shows one of them." if passed else ""
     votes = sum(one.votes for one in slides)
     return (
-        f"In 45 minutes, {given(there, short)}: {parts}; {spare(there, short, 45)}{talk}. → passes {span(passed)}; a "
-        f"number and Enter shows one of them. In 90 minutes there is time for every slide and for talk in each of the "
-        f"{votes} votes, which then take {plain(long.vote)}: {spare(slides, long, 90)}."
+        f"In 45 minutes, {given(there, short)}: {parts}; {spare(there, short, 45)}{talk}.{by_number} In 90 minutes "
+        f"there is time for every slide and for talk in each of the {votes} votes, which then take {plain(long.vote)}: "
+        f"{spare(slides, long, 90)}."
     )
 
 

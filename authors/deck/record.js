@@ -132,7 +132,8 @@ function section({ ask, slide, rounds, bars }) {
 
 const link = (download, type, text, textContent = download) =>
   make("a", { download, textContent, href: `data:${type};charset=utf-8,${encodeURIComponent(text)}` });
-const csvLink = (name, rows) => link(name, "text/csv", rows.map((row) => row.map(quoted).join(",")).join("\r\n"));
+const csvLink = (name, rows) => link(name, "text/csv", `\ufeff${rows.map(line).join("")}`); // the mark is for Excel
+const line = (row) => `${row.map(quoted).join(",")}\r\n`;
 const quoted = (field) => (/[",\n]/.test(field) ? `"${String(field).replaceAll('"', '""')}"` : field);
 
 function countsOf({ questions }) {

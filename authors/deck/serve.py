@@ -70,12 +70,13 @@ class LeftHandler(JupyterHandler):
 def main(arguments):
     """Serve every notebook's deck and open the one named first; other arguments go to the Jupyter server."""
     path, *options = arguments
-    hall, options = hall_of(options)
+    hall, options, phones = hall_of(options)
     # kernels find the authors' tools, and notebooks their folder
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     app = ServerApp.instance()
     fixed = ["--ServerApp.ip=127.0.0.1", f"--ServerApp.default_url=/deck/{Path(path).stem}"]
-    app.initialize([*fixed, f"--ServerApp.root_dir={build.NOTEBOOKS}", *options], find_extensions=False)
+    quiet = "--ServerApp.log_level=WARN"  # what is said at the end stays in sight
+    app.initialize([*fixed, quiet, f"--ServerApp.root_dir={build.NOTEBOOKS}", *options], find_extensions=False)
     decks, left = (url_path_join(app.base_url, path) for path in (r"/deck/(\w+(?:\.html)?)", r"/left/([\w-]+)"))
     app.web_app.add_handlers(r".*$", [(decks, DeckHandler), (left, LeftHandler)])
     if hall:
@@ -84,6 +85,7 @@ def main(arguments):
         app.web_app.add_handlers(r".*$", [(url_path_join(app.base_url, "/hall"), HallHandler, {"link": hall})])
         DeckHandler.hall = True
         app.io_loop.add_callback(hall.listen)
+    app.io_loop.add_callback(lambda: print(phones, in_sight(app), sep="\n", flush=True))
     try:
         app.start()
     finally:
@@ -91,8 +93,14 @@ def main(arguments):
             hall.end()
 
 
+def in_sight(app):
+    """The last lines in the terminal: where the deck is."""
+    address = app.display_url.split()[0]
+    return f"\nThe deck is at  {address}\nControl+C twice ends it."
+
+
 def hall_of(options):
-    """The line to a vote server, or None, and the options that are Jupyter's."""
+    """The line to a vote server, or None; the options that are Jupyter's; and what to say of phones."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--hall", action="store_true")
     parser.add_argument("--address")
@@ -104,23 +112,24 @@ def hall_of(options):
     if wanted.lectures:
         DeckHandler.earlier = Lectures(wanted.lectures)
     if not wanted.hall:
-        return None, others
+        return None, others, ""
     from classroom.hall import link  # whose packages are installed for the classroom's commands alone
 
     site = addresses()[1]
     as_file = "as a file, as pyproject.toml names no site"
-    print(f"What was guessed: at the end phones keep it {f'by a link to {site}/record.html' if site else as_file}.")
+    keep = f"What was guessed: at the end phones keep it {f'by a link to {site}/record.html' if site else as_file}."
     if wanted.relay:
         secret = os.environ.pop("HALL_SECRET", "") or getpass.getpass("The relay's secret: ")
-        print(f"Phones vote at {wanted.relay}; V on a slide shows the code.", flush=True)
-        return link.Relayed(wanted.relay, secret, site), others
+        said = f"{keep}\nPhones vote at {wanted.relay}; V on a slide shows the code."
+        return link.Relayed(wanted.relay, secret, site), others, said
     hall = link.Beside(site, wanted.address)
-    print(hall.in_letters())
-    print("Open it on your own phone now: where no phone gets in, this network keeps devices apart.")
+    said = [
+        keep,
+        "Open their address on your own phone now: where none gets in, this network keeps devices apart.",
+    ]
     if more := [one for one in link.own_addresses() if one not in hall.now["address"] and one != "127.0.0.1"]:
-        print(f"This machine is also called {', '.join(more)}; --address takes another one.")
-    sys.stdout.flush()
-    return hall, others
+        said.append(f"This machine is also called {', '.join(more)}; --address takes another one.")
+    return hall, others, "\n".join([*said, hall.in_letters()])
 
 
 if __name__ == "__main__":

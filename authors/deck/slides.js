@@ -6,6 +6,7 @@ import { current, goTo, inside, isAsInTheFile, kept, live, reading, slideOf } fr
 import { closeBeforeTruth } from "./phones.js";
 import { passOn } from "./plan.js";
 import { leaveSlide, say } from "./python.js";
+import { notes, startSpeaker } from "./speaker.js";
 import { showStep } from "./steps.js";
 
 const OPTIONS = {
@@ -24,23 +25,31 @@ const OPTIONS = {
   slideNumber: false, // it stands at each slide's foot
   defaultTiming: 60,
   help: false,
+  keyboard: false, // keys.js has them all
   controlsTutorial: false,
   jumpToSlide: false,
   scrollActivationWidth: null,
 };
 
+const LECTURE = 3 * 60 * 60 * 1000; // ms
+
 export function startSlides() {
-  window.addEventListener("message", closeSpeakerOfAnother, true); // before reveal.js hears it
+  startSpeaker();
   const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
-  const saved = { id: "saved", init: (deck) => Object.assign(deck, { next: goOn, prev: goBack }) }; // for its own keys and swipes
-  Reveal.initialize({ ...OPTIONS, plugins: [RevealNotes, saved] });
+  const saved = { id: "saved", init: (deck) => Object.assign(deck, { next: goOn, prev: goBack }) }; // for its own swipes
+  Reveal.initialize({ ...OPTIONS, plugins: [notes, saved] });
   Reveal.on("ready", () => {
     const isReload = performance.getEntriesByType("navigation")[0]?.type === "reload";
     if (place && !inside && isReload) Reveal.slide(place.h, place.v, place.f);
+    else if (live) sayWhereItWas();
     fit(current());
   });
   for (const change of ["slidechanged", "fragmentshown", "fragmenthidden"]) {
-    Reveal.on(change, () => inside || kept.place.set(Reveal.getIndices()));
+    Reveal.on(change, () => {
+      if (inside) return;
+      kept.place.set(Reveal.getIndices());
+      kept.last.set({ number: Number(current().dataset.number), at: Date.now() });
+    });
   }
   keepSteps();
   Reveal.on("slidechanged", ({ currentSlide }) => {
@@ -53,15 +62,12 @@ export function startSlides() {
   Reveal.on("fragmentshown", () => fit(current()));
 }
 
-// A speaker's window outlives the deck that it was opened from, and would drive the one that came after.
-function closeSpeakerOfAnother(event) {
-  const { source } = event;
-  if (inside || !source || source === window || source.opener !== window) return;
-  const copy = source.document.querySelector("#current-slide iframe");
-  if (!copy || new URL(copy.src).pathname === location.pathname) return;
-  event.stopImmediatePropagation();
-  source.close();
-  say("The speaker's window was of another deck: s opens this one's.", { stays: true });
+// A deck that is opened anew begins at its first slide; within a lecture it says where that was.
+function sayWhereItWas() {
+  const { number, at } = kept.last.get() ?? {};
+  const isHere = Number(current().dataset.number) === number;
+  if (!isHere && Date.now() - at < LECTURE)
+    say(`The lecture was at slide ${number}: ${number}, Enter.`, { stays: "slide" });
 }
 
 // reveal.js shows everything of a slide that was jumped over: what waits stays so until somebody shows it on purpose.

@@ -5,7 +5,7 @@ import { all, make } from "../pages/kit.js";
 import { nameSlips } from "./hall.js";
 import { holdOrGive } from "./held.js";
 import { fit } from "./look.js";
-import { current, inside, reading, storeOf } from "./page.js";
+import { current, reading, storeOf } from "./page.js";
 import { notesOf } from "./plan.js";
 
 const stepsOf = (slide) => all(".step", slide);
@@ -16,15 +16,11 @@ export function startSteps() {
     Reveal.on(change, () => showStep(current()));
   }
   document.addEventListener("click", ({ target }) => target.closest(".to-code") && turnCode());
-  for (const event of ["keydown", "message"]) window.addEventListener(event, speakFrom, true);
 }
 
 // The step that the slide has come to, or the one that is asked for.
 export function showStep(slide, step = shownOf(slide)) {
-  if (!slide?.matches(".drawn")) {
-    if (slide) holdOrGive(slide);
-    return;
-  }
+  if (!slide) return;
   const { ask, claim, narrow, right, pictures: wide } = storeOf(slide);
   const pictures = reading && narrow.length ? narrow : wide;
   const last = step === stepsOf(slide).length;
@@ -44,7 +40,30 @@ export function showStep(slide, step = shownOf(slide)) {
   if (last) slide.querySelector(".counting")?.classList.remove("counting"); // names come in the fields' place
   nameSlips(slide);
   holdOrGive(slide);
+  showOnBoard(slide, last);
 }
+
+// The board as the claim speaks of it; back from there as it was, unless a hand has been at it since.
+const before = new WeakMap();
+function showOnBoard(slide, isClaimed) {
+  const { board } = storeOf(slide);
+  const place = board && slide.querySelector(".saved-board");
+  if (!place?.model || isClaimed === before.has(place)) return;
+  const point = (detail) => place.querySelector(".attn-board")?.dispatchEvent(new CustomEvent("pointed", { detail }));
+  const isThere = () => ["inputs", "settings"].every((part) => sameJson(place.now()[part], board[part]));
+  if (isClaimed) {
+    before.set(place, place.now());
+    place.put(board);
+    point(board.mark);
+    fit(slide); // a task that is done asks why, and a long text takes more lines
+    return;
+  }
+  point(null);
+  if (isThere()) place.put(before.get(place));
+  before.delete(place);
+}
+
+const sameJson = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 // As far as it goes: on a page to scroll and on paper.
 export const showLast = (slide) => showStep(slide, stepsOf(slide).length);
@@ -58,11 +77,6 @@ export function turnCode(slide = current(), open = !slide.matches(".codes")) {
 }
 
 // The speaker's notes have the answers: they are in the page from when somebody speaks from them.
-function speakFrom({ key, type, data }) {
-  const asks = type === "message" ? String(data).includes("reveal-notes") : key === "s" || key === "S";
-  if (asks && !inside && !reading) withNotes();
-}
-
 export function withNotes() {
   for (const slide of all("section[data-cell]")) {
     const notes = slide.querySelector("aside.notes") ?? slide.appendChild(make("aside", { className: "notes" }));

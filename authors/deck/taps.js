@@ -6,7 +6,7 @@ import { slideOf, storeOf } from "./page.js";
 import { showStep, turnCode } from "./steps.js";
 
 export function startTaps() {
-  for (const slide of all("section.drawn")) {
+  for (const slide of all("section[data-cell]")) {
     showStep(slide, 0);
     const next = make("button", { type: "button", className: "next-step", textContent: "Next ▸" });
     if (slide.querySelector(".step")) slide.querySelector(".body").before(next);

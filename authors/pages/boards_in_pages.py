@@ -4,6 +4,7 @@ import base64
 import html
 import json
 import re
+import subprocess
 from pathlib import Path
 
 from PIL import Image
@@ -13,7 +14,7 @@ from pygments.token import Comment, Keyword, Number, Operator, String, Text
 from workbench.board import live
 from workbench.display.show import marked
 
-from . import needs
+from . import needs, packages
 
 UPRIGHT = "(max-width: 600px) and (orientation: portrait)"  # screens on which diagrams stand upright
 COLOURED = Comment, Keyword, Number, Operator.Word, String  # kinds of words in code; the others are plain
@@ -91,6 +92,16 @@ def door_script():
 def guess_script():
     """Guesses read and judged in a page, by `attnGuess`."""
     return needs.script(HERE / "predict.js", "attnGuess")
+
+
+def lines_script():
+    """What reads and judges a line of one's own, by `attnLines`; with npm's @lezer/python in it."""
+    options = "--bundle --minify --format=iife --global-name=attnLines --charset=utf8 --legal-comments=eof"
+    settings = {"stdout": subprocess.PIPE, "encoding": "utf-8", "check": True}
+    folder = HERE / "lines"
+    alias = f"--alias:@lezer/highlight={folder / 'no_colours.js'}"
+    options = [*options.split(), alias, f"--target={needs.TARGET}"]
+    return packages.run("esbuild", folder / "lines.js", *options, **settings).stdout
 
 
 def embed(shown, id=""):

@@ -12,6 +12,7 @@ import contextlib
 import html
 import io
 import os
+import sys
 import tempfile
 from dataclasses import dataclass
 from unittest import mock
@@ -24,6 +25,7 @@ from workbench.display.drawings import Drawing, Matrices, Matrix, draw
 from workbench.display.plots import Figure, place_legend
 from workbench.places import COPY_VARIABLE
 from workbench.predict import Blank, Prediction
+from workbench.smollm import NoModel
 
 from . import boards_in_pages
 
@@ -40,12 +42,13 @@ class Shown:
     question: dict | None = None
     tries: tuple = ()  # phrases that set the board which is shown
     figure: Figure | None = None
+    board: dict | None = None  # what its page knows of it
 
 
 def shown(value):
     """How a deck shows a value, or None if it shows it as a notebook does."""
     if isinstance(value, LiveBoard):
-        return Shown(boards_in_pages.embed(value), tries=value.tries)
+        return Shown(boards_in_pages.embed(value), tries=value.tries, board=value.spec)
     if isinstance(value, Figure):
         return Shown(drawing(value), figure=value)
     if isinstance(value, Drawing):
@@ -73,6 +76,19 @@ def drawing(figure):
     figure.set_size_inches(width, height)
     shape = " upright" if width < 1.5 * height else " broad" if width >= 2 * height else ""  # is there room beside it?
     return f'<img class="drawing{shape}" alt="{html.escape(figure.description)}" src="{uri(picture)}">'
+
+
+def axes_alone(figure):
+    """The same figure before its lines are drawn, where a question is asked of them."""
+    lines = [line for axes in figure.axes for line in axes.lines]
+    description, figure.description = figure.description, f"{figure.axes[0].get_title()}: axes without their lines."
+    for line in lines:
+        line.set_visible(False)
+    drawn = drawing(figure)
+    for line in lines:
+        line.set_visible(True)
+    figure.description = description
+    return drawn
 
 
 def uri(svg):
@@ -105,19 +121,27 @@ def bind(on):
         os.environ[COPY_VARIABLE] = "1"
 
 
-def run_here(notebook, names=None, after=lambda cell, names: None):
+def run_here(notebook, names=None, after=lambda cell, names: None, judged=lambda cell, blank: None):
     """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way.
 
     A cell that fails ends it with a RuntimeError that names the cell, unless it is tagged as one that is there to fail.
+    Where the language model is not here, it is said, and what comes after is shown as it was saved.
 
-    names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run.
+    names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run, and
+    before it judged(cell, blank) where the cell has compared a line of the learner's own.
     """
     names, found = {} if names is None else names, {}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 try:
-                    found[cell.id] = shown(last_value(cell.source, names))
+                    value = last_value(cell.source, names)
+                    found[cell.id] = shown(value)
+                    if isinstance(value, Blank):
+                        judged(cell, value)
+                except NoModel as error:
+                    print(error, file=sys.stderr)
+                    break
                 except Exception as error:
                     if "raises-exception" not in cell.metadata.get("tags", []):  # one that is, keeps its saved output
                         name = notebook.cells[0].source.partition("\n")[0].strip("# ")

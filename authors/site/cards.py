@@ -351,6 +351,35 @@ def tiles():
     return cells(84, 12, 20, fills) + way
 
 
+def speaking():
+    """Three models that speak, each with one wrong line: in the numbers, in the pass over the prompt, in the cache."""
+    said = (("and_ non____", "scores"), ("What is Italy?", "query"), ("Rome, Italy, Italy, It", "weights"))
+    drawn = []
+    for i, (text, colour) in enumerate(said):
+        x, y, wide = 18 + 26 * i, 8 + 44 * i, 60 + 8.2 * len(text)
+        at = {"x": x, "y": y, "width": wide, "height": 34, "rx": 10}
+        drawn.append(tag("rect", fill=faint(colour, 0.16), stroke=f"var(--{colour})", stroke_width=2, **at))
+        drawn.append(word(x + wide / 2, y + 23, text, 18))
+    return "".join(drawn)
+
+
+def without_a_row():
+    """Three pairs as lines that cross in one point, and the way of a state that is written by the delta rule."""
+
+    def at(x, y):
+        return 68 + 19 * x, 128 - 14.5 * y
+
+    def stroke(points, colour, width, **more):
+        return line(
+            "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in (at(*point) for point in points)), colour, width, **more
+        )
+
+    pairs = [[(3, 0), (3, 8)], [(0, 4), (8.5, 4)], [(0, 6.25), (25 / 3, 0)]]
+    drawn = [stroke(pair, "key", 3) for pair in pairs] + [stroke([(0, 8), (0, 0), (9, 0)], "line", 2.5)]
+    way = stroke([(0, 0), (3, 0), (3, 4)], "weights", 4.5, stroke_linejoin="round")
+    return "".join([*drawn, way, dot(*at(3, 4), 8, "var(--weights)", stroke="var(--card)", stroke_width=2.5)])
+
+
 DRAWINGS = {
     1: by_hand,
     2: scaled,
@@ -364,5 +393,7 @@ DRAWINGS = {
     10: memory,
     11: story,
     12: tiles,
+    13: speaking,
+    14: without_a_row,
 }
 OPENINGS = {1: bank}  # what a page begins with where that is not its card's drawing

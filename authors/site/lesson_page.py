@@ -15,15 +15,12 @@ from workbench.exercises.engine.sections import section_in_words
 from workbench.questions import Question, records
 
 from ..lessons import BEGUN, OPENING
-from ..pages import boards_in_pages, outputs
+from ..pages import boards_in_pages, faces, outputs
+from ..pages.own_lines import NOT_HERE, OwnLines
 from ..pages.ways_to_run import how_to_run, notebook_of
 from . import cards
 
 DRAWINGS = Path(__file__).parent / "source"
-HOW_TO_WRITE = (  # in a notebook, where it is judged, and here
-    " Write it in place of `...`; the cell after it compares.",
-    " Write it on paper, then look at one that does it; in the notebook yours is compared.",
-)
 STANDING = "where_you_stand"  # the page of the questions over all lessons
 ROOM = 70  # signs of a line of code beside which the column of words ends
 STANDING_FROM = "stand"  # the cell with whose heading they begin, at the end of the last lesson
@@ -34,7 +31,8 @@ class LessonPage:
 
     def __init__(self, lesson):
         self.lesson, self.notebook = lesson, nbformat.read(lesson.path, as_version=4)
-        self.found = outputs.run_here(self.notebook)
+        self.lines = OwnLines()
+        self.found = outputs.run_here(self.notebook, after=self.lines.after, judged=self.lines.judged)
         ids = [cell.id for cell in self.notebook.cells]
         end = ids.index(STANDING_FROM) if STANDING_FROM in ids else len(ids)
         self.notebook.cells, self.standing = self.notebook.cells[:end], self.notebook.cells[end:]
@@ -127,7 +125,7 @@ class LessonPage:
         cell.metadata = dict(cell.metadata)
         tags = cell.metadata["tags"] = [*cell.metadata.get("tags", []), *wide_tags(cell)]
         if cell.cell_type == "markdown":
-            cell.source = boards_in_pages.with_buttons(as_written(cell.source), self.buttons).replace(*HOW_TO_WRITE)
+            cell.source = boards_in_pages.with_buttons(as_written(cell.source), self.buttons)
             if beside := cell.metadata.get("beside"):  # stays in sight beside the text
                 cell.source += f"\n\n{(DRAWINGS / beside).read_text(encoding='utf-8')}"
             if fold:
@@ -143,6 +141,8 @@ class LessonPage:
         elif instead := self.instead_of_running(cell):
             cell.outputs = [as_html(instead)]
             cell.metadata["tags"] = [*tags, "remove-input"]
+        elif cell.id in self.lines.by_cell:
+            self.write_here(cell)
         elif "filled" in tags:
             cell.source = re.sub(r"^blank\(.*", "", cell.source, flags=re.S | re.M).strip()  # here nothing is judged
             fold_behind(cell, "Show a line that does it")
@@ -151,6 +151,15 @@ class LessonPage:
         elif "answer" in tags:
             cell.metadata["tags"] = [*tags, "hide-cell"]
         return cell
+
+    def write_here(self, cell):
+        """Put a field in the place of a line of the learner's own, or say why it is written in the notebook."""
+        id = self.lines.by_cell[cell.id]
+        if id in NOT_HERE:
+            cell.outputs = [as_html(f'<p class="not-here">{NOT_HERE[id]}</p>')]
+        elif faces.files():  # without npm's packages there is nothing that reads Python
+            cell.outputs = [as_html(line_form(cell, self.lines.lines[id] | {"id": id}))]
+            cell.metadata["tags"] = [*cell.metadata["tags"], "remove-input"]
 
     def instead_of_running(self, cell):
         """What the page has where a notebook judges answers, gives hints or counts; "" for any other cell."""
@@ -161,10 +170,20 @@ class LessonPage:
         return f"<p>{so_far(self.lesson.name, self.guesses)}</p>" if cell.source == "progress()" else ""
 
     def answer_place(self, cell, exercise):
-        """Where an exercise is answered: here if it asks for numbers, otherwise one button leads to the notebook."""
+        """Where an exercise is answered: here if it asks for numbers, otherwise in the notebook, on a computer."""
         if not isinstance(exercise, Numbers):
-            return f'<p><a class="button" href="{notebook_of(self.lesson.name)}">Write it in the notebook</a></p>'
+            return for_later(exercise.id, notebook_of(self.lesson.name))
         return guess_form(cell.id, question_of(exercise))
+
+
+def for_later(id, notebook):
+    """A button that hands over the link to this place, for a computer; without a script the way to the notebook."""
+    way = f'<a class="button" href="{notebook}">Write it in the notebook</a>'
+    return (
+        f'<div class="later" id="later-{id}" data-notebook="{notebook if "://" in notebook else ""}">'
+        f'<button type="button" class="button" aria-expanded="false">For later, on a computer</button>'
+        f'<div class="ways" hidden></div></div><noscript><p>{way}</p></noscript>'
+    )
 
 
 def so_far(page, guesses):
@@ -257,6 +276,24 @@ def keyboard(question):
     leaves = question["leaves"]
     is_number = question["size"] == 1 and isinstance(leaves[0], (int, float)) and leaves[0] >= 0
     return "decimal" if is_number else "text"
+
+
+def line_form(cell, line):
+    """A field for a line of one's own, with what it begins with."""
+    begun, _, how = cell.source.partition("  # ")
+    if "\n" in cell.source:
+        begun, how = cell.source, ""
+    begun = re.sub(r"= \.\.\.$", "= ", begun)
+    how = f"{how[0].upper()}{how[1:]}." if how else ""
+    return (
+        f'<form class="own-line" id="line-{cell.id}" data-line="{line["id"]}" data-name="{line["name"]}">'
+        f'<label for="line-{cell.id}-text">Your line</label><p class="how">{marked(how)}</p>'
+        f'<textarea id="line-{cell.id}-text" rows="1" wrap="soft" autocomplete="off" autocapitalize="off"'
+        f' autocorrect="off" spellcheck="false" translate="no">{html.escape(begun)}</textarea>'
+        '<div class="signs" role="group" aria-label="Signs"></div>'
+        '<button>Check</button> <button type="button" class="copy">Copy</button>'
+        '<p class="verdict" role="status"></p><p class="more"></p><div class="both"></div></form>'
+    )
 
 
 def example_in(source):

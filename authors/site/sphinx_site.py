@@ -42,6 +42,8 @@ def lay_out(source):
     (static / "predict.js").write_text(boards_in_pages.guess_script(), encoding="utf-8")
     (static / "door.js").write_text(boards_in_pages.door_script(), encoding="utf-8")
     (static / "site.js").write_text(needs.script(SOURCE / "_static" / "site.js"), encoding="utf-8")
+    if faces.files():
+        (static / "lines.js").write_text(boards_in_pages.lines_script(), encoding="utf-8")
     minify(*(static / name for name in ("boards.js", "predict.js", "door.js", "site.js")))
     files = HERE.parent / "code.css", static / "site.css", static / "cards.css", static / "record.css"
     own = [file.read_text(encoding="utf-8") for file in files]
@@ -51,6 +53,9 @@ def lay_out(source):
     pages = [LessonPage(lesson) for lesson in lessons()]
     asked = {}
     for one in pages:
+        if faces.files() and one.lines.lines:
+            (static / "lines").mkdir(exist_ok=True)
+            (static / "lines" / f"{one.lesson.name}.js").write_text(one.lines.script(), encoding="utf-8", newline="\n")
         for name, page in one.pages():
             nbformat.write(page, source / "notebooks" / f"{name}.ipynb")
             asked |= record.questions(one, name, page)

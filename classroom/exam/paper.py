@@ -20,6 +20,7 @@ def sheet(items, version, mark):
     """One version, as a page of HTML that is printed as it is."""
     head = (
         f"<header><h1>Attention</h1><p>Version {version}</p><p class='fill'>Name</p><p class='fill'>Number</p></header>"
+        f"<header><p class='fill'>Minutes</p><p class='fill'>Points of {len(items)}</p></header>"
         "<p>One answer to each question is right: mark its letter.</p>"
     )
     questions = "".join(_question(number, item) for number, item in enumerate(items, start=1))

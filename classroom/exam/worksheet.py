@@ -225,7 +225,7 @@ def page(lesson, seed):
 
 def _step(place, task, name, values, filled):
     cells = "".join(
-        "<tr>" + "".join(f"<td>{_written(x) if filled else ''}</td>" for x in row) + "</tr>" for row in values.tolist()
+        "<tr>" + "".join(f"<td>{x if filled else ''}</td>" for x in row) + "</tr>" for row in _written(values)
     )
     return (
         f"<div class='step'><p><b>{place}</b> {html.escape(task)}</p><figure class='blanks'><table><caption>"
@@ -234,13 +234,21 @@ def _step(place, task, name, values, filled):
 
 
 def _table(name, values):
-    return Table(name, tuple(tuple(_written(x) for x in row) for row in values.tolist()))
+    return Table(name, tuple(map(tuple, _written(values))))
 
 
-def _written(x):
-    if math.isinf(x):
-        return "−∞"
-    return number(int(x) if float(x).is_integer() else round(float(x), 2))
+def _written(values):
+    """The rows of a matrix as they stand on a sheet: whole numbers, and all others with as many decimals."""
+    rows = values.tolist()
+    broken = [round(float(x), 2) for row in rows for x in row if math.isfinite(x) and not float(x).is_integer()]
+    decimals = max((len(number(x).partition(".")[2]) for x in broken), default=0)
+
+    def one(x):
+        if math.isinf(x):
+            return "−∞"
+        return number(int(x)) if float(x).is_integer() else f"{x:.{decimals}f}".replace("-", "−")
+
+    return [[one(x) for x in row] for row in rows]
 
 
 def lesson(text):

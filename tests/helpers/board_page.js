@@ -6,6 +6,7 @@ import { Engine } from "../../workbench/board/page/engine.js";
 import { counted, explained, plainText, spelledOut } from "../../workbench/board/page/explain.js";
 import { exact, randomMatrix, readCell, readNumber, readRows, written } from "../../workbench/board/page/numbers.js";
 import { OPERATIONS } from "../../workbench/board/page/operations.js";
+import { RealEngine } from "../../workbench/board/page/real/engine.js";
 import { StoryEngine } from "../../workbench/board/page/story/engine.js";
 
 const bytesOf = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
@@ -42,6 +43,36 @@ function words(x) {
 
 const valuesOf = (engine) => Object.fromEntries(engine.steps.map(({ name }) => [name, words(engine.values[name])]));
 
-Object.assign(window, { storyOf, engineOf, valuesOf, Engine, OPERATIONS, CONDITIONS, evaluate, sources });
+// A board of a language model as a page has it behind which Python is slow: it answers when a test says so.
+let realModel = null;
+function realOf(text) {
+  const heard = {};
+  realModel = { ...modelOf(text), alone: false, on: (event, then) => (heard[event] = then), heard };
+  window.engineOfReal = new RealEngine(realModel);
+  return stateOfReal();
+}
+function stateOfReal() {
+  const { text, isWaiting, words, reading } = window.engineOfReal;
+  return { text, isWaiting, words, drawn: reading.text };
+}
+function answerReal(text) {
+  realModel.get = modelOf(text).get;
+  realModel.heard["change:reply"]();
+  return stateOfReal();
+}
+
+Object.assign(window, {
+  realOf,
+  stateOfReal,
+  answerReal,
+  storyOf,
+  engineOf,
+  valuesOf,
+  Engine,
+  OPERATIONS,
+  CONDITIONS,
+  evaluate,
+  sources,
+});
 Object.assign(window, { explained, counted, spelledOut, plainText });
 Object.assign(window, { exact, randomMatrix, readCell, readNumber, readRows, written });

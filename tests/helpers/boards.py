@@ -18,6 +18,6 @@ def _made(name, make):
 ALL = {
     name.removesuffix("_board"): _made(name.removesuffix("_board"), make)
     for name, make in vars(lessons).items()
-    if name.endswith(("_board", "_figure")) and name != "story_board"  # which has words
+    if name.endswith(("_board", "_figure")) and name not in ("story_board", "real_board")  # which have words
 }
 ALL |= {f"by_hand, {end}": lambda end=end: lessons.by_hand_board(end) for end in ENDS[:-1]}

@@ -71,6 +71,7 @@ LOOK_AT_ALL = f"""async (only) => {{
     const isDrawn = slide.matches(".drawn");
     if (isDrawn) lookAtStep();
     while (Reveal.availableFragments().next && Reveal.nextFragment()) if (isDrawn) lookAtStep();
+    if (slide.querySelector(".saved-board")) for (const _ of "abcd") await new Promise(requestAnimationFrame);
     const claims = isDrawn && heading.textContent !== before[0];
     if (claims && before[1].includes(heading.textContent)) say("tells its claim too early");
     if (question && !question.querySelector(".saved").textContent.trim()) say("has no answer to its question");

@@ -47,6 +47,11 @@ def paths(device):
         shares = attn_lib.backward_block(query, key, value, output, lse, output, mask())
         return shares, attn_lib.merge_outputs(output, lse, output, lse)
 
+    def without_a_row():
+        tokens = zeros(2, 7, 8), zeros(2, 7, 8), zeros(2, 7, 4)
+        keep, rate = zeros(2, 7), zeros(2, 7)
+        return attn_lib.linear_attention(*tokens, keep, rate), attn_lib.chunked_attention(*tokens, keep, rate, chunk=3)
+
     def written():
         with device:
             model = GPT(9, 12, 16, 2)
@@ -80,6 +85,7 @@ def paths(device):
         "window": lambda: attn_lib.window_mask(5, 7, 2, device=device),
         "tiles": lambda: attn_lib.flash_attention(*heads(), rows=2, keys=3),
         "blocks": by_blocks,
+        "states": without_a_row,
         "GPT": written,
         "induction": lambda: attn_lib.induction_score(zeros(2, 3, 5, 5), tokens(2, 5)),
         "steps": lambda: attn_lib.self_attention_steps(zeros(3, 4), zeros(4, 3), zeros(4, 3), zeros(4, 3)),

@@ -14,6 +14,7 @@ from classroom.grade.sandbox.host import CONFINED
 from classroom.grade.submissions.class_list import Person
 from classroom.grade.submissions.extract import Cell, answer_in
 from workbench.exercises.clinic.bug import Bug
+from workbench.exercises.clinic.speaker import Speaker
 from workbench.exercises.engine import runner
 from workbench.exercises.engine.exercise import EXERCISES
 
@@ -25,7 +26,10 @@ ADA, BOB, EVE = Person("Ada", "1", "ada@x.org", "31", "A"), Person("<b>Bob", "2"
 @contextlib.contextmanager
 def probes_drawn_anew(seed):
     """As in a grader's process; other tests find the course's own probes again."""
-    exercises = [*EXERCISES.values(), *(bug.fix_exercise for bug in EXERCISES.values() if isinstance(bug, Bug))]
+    exercises = [
+        *EXERCISES.values(),
+        *(bug.fix_exercise for bug in EXERCISES.values() if isinstance(bug, Bug | Speaker)),
+    ]
     before = [vars(exercise).copy() for exercise in exercises]
     limit = runner.LIMIT_S
     grade_answer.draw_probes(seed)

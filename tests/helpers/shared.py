@@ -195,8 +195,10 @@ def notebooks_run_once(pytestconfig):
         whole.write_bytes(pickle.dumps(value))
         whole.replace(file)
 
-    def found(notebook, after=None):
+    def found(notebook, after=None, judged=None):
         file = shown_by(notebook, pytestconfig)
+        if judged:  # lines of the learner's own are recorded, too
+            return with_lines(notebook, judged.__self__, file)
         drawn = file.with_suffix(".drawn")
         if after and not drawn.exists():  # a part of the tests is run, or another worker has not come to its end
             keep(run_here(notebook, after=after), file)
@@ -204,7 +206,15 @@ def notebooks_run_once(pytestconfig):
         elif not file.exists():
             keep(run_here(notebook), file)
         if after:
-            after.steps, after.wide, after.narrow = pickle.loads(drawn.read_bytes())
+            after.steps, after.wide, after.narrow, after.boards = pickle.loads(drawn.read_bytes())
+        return pickle.loads(file.read_bytes())
+
+    def with_lines(notebook, lines, file):
+        recorded = file.with_suffix(".lines")
+        if not recorded.exists():
+            keep(run_here(notebook, after=lines.after, judged=lines.judged), file)
+            keep(lines.made(), recorded)
+        vars(lines).update(pickle.loads(recorded.read_bytes()))
         return pickle.loads(file.read_bytes())
 
     return lambda: mock.patch.object(outputs, "run_here", found)

@@ -9,9 +9,17 @@ import torch
 import torch.nn.functional as F
 from paths import NOTEBOOKS
 
-from attn_lib import MultiHeadAttention, causal_mask, masked_softmax, padding_mask, scaled_dot_product_attention
+from attn_lib import (
+    MultiHeadAttention,
+    cache_bytes,
+    causal_mask,
+    masked_softmax,
+    padding_mask,
+    scaled_dot_product_attention,
+    state_bytes,
+)
 from attn_lib.examples import W_k, W_q, W_v, X
-from workbench.behind import two_rules
+from workbench.behind import states, two_rules
 
 KEYS, VALUES = X @ W_k, X @ W_v
 SCORES = X @ W_q @ KEYS.T
@@ -188,6 +196,11 @@ def lots_of_a_story():
     return nats, 100 * nats / 54, common * (1 + 4) / 1e6
 
 
+def llama_2():
+    """The cache of Llama 2 7B for 131,072 tokens in GiB, and in MiB what it would have of states."""
+    return cache_bytes(32, 32, 128, tokens=131072) / 2**30, state_bytes(32, 32, 128, 128) / 2**20
+
+
 STATED = [
     ("01", "why-three-faults", "{1:.0f} for itself beats {0:.0f} for *dog*", barks),
     ("01", "why-three-faults", "{3:.2f} against {2:.2f}", barks),
@@ -235,6 +248,9 @@ STATED = [
     ("11", "faults-answer", "\\frac65 = .{:.0f}$", lambda: [100 * math.log(6 / 5)]),
     ("05", "text-28", "that is {:.0f} million numbers", lambda: [round(12 * 4096**2 / 1e6, -1)]),
     ("05", "text-20", "sees only {} of the 5 keys", seen_at_the_top_left),
+    ("14", "gate", "0.99 leaves {:.2f} of a pair after 100", lambda: [0.99**100]),
+    ("14", "below-answer", "in {:.0f} % of the answers", lambda: [100 * states.by_frequency(16)]),
+    ("14", "crossing-answer", "{:.0f} GiB of cache for 131,072 tokens, or {:.0f} MiB of states", llama_2),
     ("12", "predict-sum", "$e^{{-2}}$ is {:.4f}", lambda: [math.exp(-2)]),
     ("12", "way-back", "lse is {:.4f}", lambda: [math.log(math.exp(2) + 2 * math.exp(4))]),
     ("12", "hands", "with lse {:.4f}. What", lambda: [4 + math.log(2)]),

@@ -8,12 +8,12 @@ import nbformat
 import pytest
 from paths import LESSONS as NOTEBOOKS
 
-from attn_lib import backward, cache, functional, gpt, induction, masks, modules, online, position
+from attn_lib import backward, cache, functional, gpt, induction, linear, masks, modules, online, position
 from workbench.exercises.engine.source import without_checks
 
 LIBRARY = {
     name: function
-    for module in (functional, masks, backward, position, induction, cache, gpt, online)
+    for module in (functional, masks, backward, position, induction, cache, gpt, online, linear)
     for name, function in inspect.getmembers(module, inspect.isfunction)
     if function.__module__ == module.__name__
 } | {

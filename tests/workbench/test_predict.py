@@ -408,6 +408,7 @@ def shell():
         ("my_scores = torch.matmul(queries, keys.T)", "right"),
         ("my_scores = keys @ queries.T", "wrong"),
         ("half = queries / 2\nmy_scores = 2 * half @ keys.T", "right"),
+        ("my_scores = (X @ W_q) @ (X @ W_k).T", "right"),
     ],
 )
 def test_a_line_that_is_right_by_chance_is_told_so(shell, line, status):

@@ -178,6 +178,20 @@ def test_a_word_that_is_two_answers_is_an_error_of_the_lesson():
         Question("made up", {"form": "word", "options": {"equal": {"also": ["same"]}, "both": {"also": ["the same"]}}})
 
 
+def test_a_set_is_asked_for_in_the_words_of_its_question():
+    asked = Question("03.these", THREE_TOKENS)
+    assert "I, like, tea" in asked.asks(None) and "I, like, tea" in asked.refuses()
+    assert "from 0 to 3" in Question("03.those", {"form": "set", "range": [0, 3]}).asks(None)
+
+
+def test_a_choice_that_stands_for_no_slip_is_an_error_of_the_lesson():
+    record = THREE_TOKENS | {"choices": ["one", "three"], "right": "three", "common": ["unmasked"]}
+    assert Question("03.these", record | {"mistakes": {"one": "unmasked"}}).mistakes
+    for lost in ({"two": "unmasked"}, {"one": "intended"}):
+        with pytest.raises(ValueError, match=r"03\.these"):
+            Question("03.these", record | {"mistakes": lost})
+
+
 def test_a_question_without_a_record_is_an_error_of_the_lesson():
     with pytest.raises(LookupError, match=r"'01\.nothing'"):
         question("01.nothing")

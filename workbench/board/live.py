@@ -12,7 +12,7 @@ from .drag import Drag
 
 PAGE = Path(__file__).parent / "page"
 OF_LESSONS = sorted((Path(__file__).parent / "lessons").glob("*.js"))  # they register operations that one lesson has
-STYLES = ("board.css", "tries.css", "figures.css", "story/story.css")
+STYLES = ("board.css", "tries.css", "figures.css", "story/story.css", "real/real.css")
 SHEETS = [(PAGE / name).read_text(encoding="utf-8") for name in STYLES]
 STYLE = "\n".join([tokens(".attn-board, .attn-figure"), *SHEETS])
 
@@ -111,7 +111,7 @@ class LiveBoard(anywidget.AnyWidget):
             problem = f"Python could not read what this page said ({show.error(error, 100)})."
             self._listens, self.state = False, self._as_state(self._revision)  # a page that is loaded anew starts there
             self._listens = True
-        self.reply = {"revision": revision, "problem": problem}
+        self.reply = {"revision": revision, "problem": problem, **self._for_the_page()}
 
     def _take(self, message):
         inputs, settings = self._read(message)
@@ -125,6 +125,10 @@ class LiveBoard(anywidget.AnyWidget):
         self._answer = answer if isinstance(answer, int) and not isinstance(answer, bool) else None
         self._now, self._settings = inputs, settings
         return self._compute()
+
+    def _for_the_page(self):
+        """What else Python answers, of a kind of board whose page cannot compute what it draws."""
+        return {}
 
     def _as_state(self, revision):
         inputs = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in self._now.items()}

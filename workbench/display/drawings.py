@@ -7,8 +7,8 @@ what is not known yet, which is drawn as an empty place, so that nothing moves w
     draw(Bars(["I", "like"], [0.24, 0.76]))
     draw(Bars(["I", "like"], [0.24, None]), Bars(["I", "like"], [0.24, 0.76]))
 
-The vocabulary: Bars, Bricks, Strip, Matrices, Sentence, Curve, Plane, Points, Flow, Tiles, Wall, Lines of code; Beside
-and Stacked for two of them, Album for four that were there before.
+The vocabulary: Bars, Bricks, Strip, Matrices, Sentence, Curve, Plane, Crossing, Points, Flow, Tiles, Wall, Lines of
+code, Spoken; Beside and Stacked for two of them, Album for four that were there before.
 """
 
 import html
@@ -290,11 +290,11 @@ class Bars(Picture):
 
 @dataclass
 class Bricks(Picture):
-    """Exponentials as stacks of bricks of 1, and the shares that they make: names, scores, hears, hatched."""
+    """Exponentials as stacks of bricks of 1, and the shares that they make: names, scores, asks, hatched."""
 
     names: list
     scores: list
-    hears: str = "I"
+    asks: str = "I"
     hatched: int | None = None
 
     def draw(self, pen, steps):
@@ -328,8 +328,8 @@ class Bricks(Picture):
             pen.box(x, y, wide, part - 3, "url(#attn-hatch)" if off else soft("weights", 48 if j == 0 else 78))
             share = next(shares)
             pen.text(x + wide + 20, y + part / 2 + 12, share, anchor="start", size=36, weight=650, ink="weights")
-        hears = (self.hears, {"font": "italic 400 44px var(--text)", "ink": "query"})
-        pen.text(x + wide / 2, foot + 52, [hears, " hears"])
+        asks = (self.asks, {"font": "italic 400 44px var(--text)", "ink": "query"})
+        pen.text(x + wide / 2, foot + 52, [asks, " attends to"])
         pen.say("e to the scores:", listed(names, [number(tall) for tall in heights]))
 
 
@@ -549,7 +549,8 @@ def cell(pen, x, y, wide, high, value, thing, full, pale=False, write=number):
 
 @dataclass
 class Sentence(Picture):
-    """Words in a row, and who hears whom: words, arcs above as (from, to, share), inks {place: thing}, says, missing.
+    """Words in a row, and who attends to whom: words, arcs above as (from, to, share), inks {place: thing}, says,
+    missing.
 
     shares: per cents under the words; fetched: chips under the words, of which `found` is filled; counted: each place's
     number there; asks: what the last one looks for.
@@ -637,7 +638,7 @@ class Sentence(Picture):
             pen.word(place[i], base + 114, one, size=32, ink="paper" if hit else "key")
         pen.say("Words:", ", ".join(map(str, words)))
         for start, end, share in self.arcs or []:
-            pen.say(words[start], "hears", words[end], number(share, "%"))
+            pen.say(words[start], "attends to", words[end], number(share, "%"))
         if self.fetched:
             pen.say("fetched:", ", ".join(one or "nothing" for one in self.fetched))
         if self.says:
@@ -817,6 +818,80 @@ def quadrant(pen, axes, across, up):
 
 
 @dataclass
+class Crossing(Picture):
+    """Pairs as lines in the plane of a state of two numbers, and the state as a point that steps from line to line.
+
+    pairs: each [name, key, number]: on its line are the states from which its key reads the number; no line where the
+    number is not known. path: the states one after the other. reach: how far the plane goes; caption.
+    """
+
+    pairs: list
+    path: list
+    reach: float = 10
+    caption: str | None = None
+
+    is_narrow = True
+    narrow_height = 560
+
+    def draw(self, pen, steps):
+        x0, y0, unit = self.grid(pen)
+
+        def at(point):
+            return x0 + point[0] * unit, y0 - point[1] * unit
+
+        for name, (a, b), n in self.pairs:
+            if n is None:
+                continue
+            ends = ends_of_line(a, b, n, self.reach)
+            if ends:
+                pen.line([at(end) for end in ends], "key", 4)
+                self.name(pen, name, *(at(end) for end in ends))
+            pen.say("the line of", name, "has the states from which it reads", number(n))
+        for one, other in itertools.pairwise(self.path):
+            if one != other:
+                pen.arrow(at(one), at(other), "weights", 6)
+        for point in self.path[:-1]:
+            pen.disc(*at(point), 6, colour("weights"))
+        if self.path:
+            pen.disc(*at(self.path[-1]), 12, colour("weights"), edge="card")
+            pen.say("the state goes", ", ".join(f"({number(x)}, {number(y)})" for x, y in self.path))
+
+    def name(self, pen, name, upper, lower):
+        """A line's name: above one that stands, beside one that lies, and on one that slopes near its lower end."""
+        if upper[0] == lower[0]:
+            pen.text(upper[0], upper[1] - 12, name, ink="key", size=26)
+        elif upper[1] == lower[1]:
+            pen.text(max(upper[0], lower[0]) + 10, upper[1] + 8, name, ink="key", size=26, anchor="start")
+        else:
+            x, y = (0.25 * one + 0.75 * other for one, other in zip(upper, lower, strict=True))
+            pen.text(x + 10, y - 10, name, ink="key", size=26, anchor="start")
+
+    def grid(self, pen):
+        """Its scales from 0 on; where its corner is, and how long a 1."""
+        top = 76 if self.caption else 40
+        unit = min((pen.width - 150) / self.reach, (pen.height - top - 50) / self.reach)
+        x0, y0 = (pen.width - 40 - unit * self.reach) / 2, pen.height - 46
+        long = unit * self.reach
+        for i in range(0, math.floor(self.reach) + 1, 2):
+            thick = 1 if i else 3
+            pen.line([(x0 + i * unit, y0), (x0 + i * unit, y0 - long)], "line", thick)
+            pen.line([(x0, y0 - i * unit), (x0 + long, y0 - i * unit)], "line", thick)
+            pen.text(x0 + i * unit, y0 + 34, number(i), ink="quiet", size=24)
+            pen.text(x0 - 14, y0 - i * unit + 9, number(i) if i else "", ink="quiet", size=24, anchor="end")
+        if self.caption:
+            pen.text(x0 + long / 2, 30, self.caption, size=28, weight=600)
+            pen.say(self.caption)
+        return x0, y0, unit
+
+
+def ends_of_line(a, b, n, reach):
+    """Where the line a · x + b · y = n leaves the square from 0 to reach, the upper end first; None if it misses it."""
+    ends = [(x, (n - a * x) / b) for x in (0, reach) if b] + [((n - b * y) / a, y) for y in (0, reach) if a]
+    inside = sorted({(round(x, 6), round(y, 6)) for x, y in ends if -1e-9 <= x <= reach and -1e-9 <= y <= reach})
+    return sorted((inside[0], inside[-1]), key=lambda end: (-end[1], -end[0])) if len(inside) > 1 else None
+
+
+@dataclass
 class Flow(Picture):
     """Boxes, and arrows as values run or, thick, as gradients run: boxes {name: [column, row]} on a grid, arrows, back.
 
@@ -968,6 +1043,46 @@ class Points(Picture):
             pen.say(self.names[i], "is the favourite")
 
 
+def nearest(picture):
+    """The last step of a picture, drawn for the room in which its smallest word is largest once it is small."""
+    whole = drawn_in(picture, 1)
+    smaller = [drawn_in(picture, share) for share in (0.5, 0.56, 0.62, 0.7, 0.8, 0.9)]
+    has_all = lambda pen: len(words_in(pen)) == len(words_in(whole)) and crowded(pen) <= crowded(whole)  # noqa: E731
+    smallest = lambda pen: min((size for *_, size in words_in(pen)), default=1) / pen.width  # noqa: E731
+    return max([whole, *filter(has_all, smaller)], key=smallest)
+
+
+def drawn_in(picture, share):
+    pen = Pen(share * WIDTH, share * HEIGHT, upright=False)
+    picture[-1].draw(pen, picture)
+    return pen
+
+
+TEXT = re.compile(
+    r'<text[^>]* x="([-.\d]+)" y="([-.\d]+)" text-anchor="(\w+)" style="font-size:([.\d]+)px[^>]*>(.*?)</text>'
+)
+
+
+def words_in(pen):
+    """About where each of its texts stands, left, top, right and bottom, and its size."""
+    boxes = []
+    for x, y, anchor, size, inner in TEXT.findall("".join(pen.parts)):
+        size, words = float(size), html.unescape(re.sub("<[^>]*>", "", inner))
+        wide = 0.6 * size * len(words)
+        left = float(x) - {"start": 0, "middle": 0.5, "end": 1}[anchor] * wide
+        boxes.append((left, float(y) - 0.75 * size, left + wide, float(y) + 0.2 * size, size))
+    return boxes
+
+
+def crowded(pen):
+    """How many of its texts lie over each other or beyond its edge."""
+    boxes = words_in(pen)
+    over = sum(
+        a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3] for i, a in enumerate(boxes) for b in boxes[:i]
+    )
+    return over + sum(a[0] < 0 or a[1] < 0 or a[2] > pen.width or a[3] > pen.height for a in boxes)
+
+
 @dataclass
 class Album(Picture):
     """Four pictures of before, small, to be known again: pictures, each the steps of one; open, how many."""
@@ -993,10 +1108,11 @@ class Album(Picture):
             if not is_open:
                 pen.text(x + wide / 2, y + tall / 2 + 14, "?", size=44, ink="quiet")
                 continue
-            scale = min((wide - 60) / WIDTH, (tall - 40) / HEIGHT)
-            small = Pen(WIDTH, HEIGHT, said=pen.said)
-            picture[-1].draw(small, picture)
-            place = f"translate({pen.x + x + (wide - scale * WIDTH) / 2:.1f} {y + (tall - scale * HEIGHT) / 2:.1f})"
+            small = nearest(picture)
+            pen.said += small.said
+            scale = min((wide - 36) / small.width, (tall - 24) / small.height)
+            left, top = x + (wide - scale * small.width) / 2, y + (tall - scale * small.height) / 2
+            place = f"translate({pen.x + left:.1f} {top:.1f})"
             pen.parts.append(f'<g class="small" transform="{place} scale({scale:.3f})">{"".join(small.parts)}</g>')
 
 
@@ -1045,10 +1161,12 @@ class Tiles(Picture):
                 pen.text(room + (c + 0.5) * wide, y, part, size=max(24, size), weight=600, ink="quiet")
         for r, name in enumerate(rows):
             pen.text(room - 22, begin + (r + 0.5) * high + 10, str(name), anchor="end", size=30, weight=600)
+        lines_of_all = [line for row in cells for one in row for line in words_of_tile(one).split("\n")]
+        size = max(24, min(46, 1.62 * (wide - 12) / max(7, *map(len, lines_of_all))))  # one for all
         for r, row in enumerate(cells):
             for c, value in enumerate(row):
                 x, y = room + c * wide + 6, begin + r * high + 6
-                tile(pen, x, y, wide - 12, high - 12, value, r * across + c < opened)
+                tile(pen, x, y, wide - 12, high - 12, value, size, r * across + c < opened)
         shown = [cell for i, cell in enumerate(c for row in cells for c in row) if i < opened]
         pen.say(
             "; ".join(
@@ -1064,10 +1182,11 @@ class Tiles(Picture):
 
 
 def words_of_tile(one):
-    return one[0] if isinstance(one, list) and isinstance(one[0], str) else "" if isinstance(one, list) else str(one)
+    one = one[0] if isinstance(one, list) and isinstance(one[0], str) else one
+    return "" if isinstance(one, list) else one if isinstance(one, str) else number(one)
 
 
-def tile(pen, x, y, wide, high, value, is_open):
+def tile(pen, x, y, wide, high, value, size, is_open):
     if not is_open:
         pen.box(x, y, wide, high, soft("quiet", 9), edge="line", round=10)
         pen.text(x + wide / 2, y + high / 2 + 13, "?", size=38, ink="quiet")
@@ -1084,18 +1203,17 @@ def tile(pen, x, y, wide, high, value, is_open):
         round=10,
     )
     if isinstance(words, list):  # a pattern
-        size = min((high - 16) / len(words), (wide - 16) / len(words[0]))
-        a, b = x + (wide - size * len(words[0])) / 2, y + (high - size * len(words)) / 2
+        side = min((high - 16) / len(words), (wide - 16) / len(words[0]))
+        a, b = x + (wide - side * len(words[0])) / 2, y + (high - side * len(words)) / 2
         for i, row in enumerate(words):
             for j, one in enumerate(row):
-                cell(pen, a + j * size, b + i * size, size - 4, size - 4, one, "weights", 1)
+                cell(pen, a + j * side, b + i * side, side - 4, side - 4, one, "weights", 1)
         return
     words = words if isinstance(words, str) else number(words)
     lines = words.split("\n")
-    size = min(46, 1.62 * wide / max(7, *map(len, lines)))
     for i, line in enumerate(lines):
         low = y + high / 2 + (i - len(lines) / 2 + 0.5) * size * 1.25 + size * 0.35
-        pen.text(x + wide / 2, low, line, size=max(24, size), weight=600, ink=thing or "ink")
+        pen.text(x + wide / 2, low, line, size=size, weight=600, ink=thing or "ink")
 
 
 @dataclass
@@ -1133,6 +1251,90 @@ class Lines(Picture):
         for number in mark:
             pen.say("line", number, "is marked:", shown[number - self.first].strip())
         pen.say(self.caption)
+
+
+@dataclass
+class Spoken(Picture):
+    """What a model writes after a prompt, uncovered word by word: prompt, says, open (how many words), line, where.
+
+    line is the line of code that was wrong, and where is where it lies; both come below once they are known.
+    """
+
+    prompt: str
+    says: str
+    open: int | None = None
+    line: str | None = None
+    where: str | None = None
+
+    is_narrow = True
+    narrow_height = 620
+
+    @property
+    def words(self):
+        """What is uncovered at once: a word with its space, or up to four signs."""
+        return re.findall(r"\s*[\w'’]+|\s*[^\w\s]{1,4}|\s+$", self.says)
+
+    def uncovered(self, line=None, where=None, least=0):
+        """A step for each word, from the first ones on, and last of all the line."""
+        steps = [self.but(open=count) for count in range(least, len(self.words) + 1)]
+        return [*steps, self.but(line=line, where=where)] if line or where else steps
+
+    @property
+    def asks(self):
+        """The prompt as it stands before what is said: a question has a line of its own."""
+        return f"{self.prompt}\n" if self.prompt.endswith("?") else self.prompt
+
+    def draw(self, pen, steps):
+        below = 60 if any(every.where for every in steps) else 0
+        code = max(1, *(len(code_in_lines(every.line, pen.width)) for every in steps))
+        below += 34 * code + 20 if any(every.line for every in steps) else 0
+        size = 46 if pen.width > NARROW else 34
+
+        def highest(size):
+            return 1.36 * size * max(len(set_in_lines(every.asks + every.says, pen.width, size)) for every in steps)
+
+        while size > LEAST and highest(size) > pen.height - below - 20:
+            size -= 2
+        said = "".join(self.words[: self.open])
+        left, asked = len(self.asks) + len(said), len(self.asks)
+        for i, row in enumerate(set_in_lines(self.asks + self.says, pen.width, size)):
+            row = row[:left]
+            parts = [(row[:asked].replace("\n", ""), {"ink": "quiet"}), row[asked:].replace("\n", "⏎")]
+            left, asked = left - len(row), max(0, asked - len(row))
+            if row.strip():
+                y = 20 + size + 1.36 * size * i
+                parts = [part for part in parts if part and part[0]]
+                pen.text(0, y, parts, size=size, face="word", anchor="start")
+        pen.say(f"After “{self.prompt}”:", f"“{said}”" if said else "nothing is uncovered yet")
+        if self.where:
+            pen.text(0, pen.height - below + 40, self.where, size=34, anchor="start", weight=600, ink="output")
+        for i, row in enumerate(code_in_lines(self.line, pen.width)):
+            y = pen.height - 34 * (code - i) + 14
+            pen.text(0, y, row, size=LEAST, face="code", anchor="start", ink="wrong")
+        pen.say(self.where or "", self.line or "")
+
+
+WIDE_LETTER = 0.56  # of its size: how wide a letter is counted
+
+
+def set_in_lines(words, width, size):
+    """Words in lines of this width; a line ends after a line break that is not the first sign of a word's space."""
+    room = int(width / (WIDE_LETTER * size))
+    rows = [""]
+    for part in re.findall(r"[^\S\n]*\S+[^\S\n]*|\n", words):
+        while len(part.rstrip()) > room:
+            rest = room - len(rows[-1])
+            rows[-1], part = rows[-1] + part[:rest], part[rest:]
+            rows.append("")
+        if len(rows[-1]) + len(part.rstrip()) > room or rows[-1].endswith("\n"):
+            rows.append("")
+        rows[-1] += part
+    return rows
+
+
+def code_in_lines(code, width):
+    room = int(width / (0.61 * LEAST))
+    return [code[at : at + room] for at in range(0, len(code or ""), room)]
 
 
 @dataclass

@@ -10,6 +10,7 @@ One file a lesson, one record a question, read alike by notebooks, pages, decks 
     names     what else a learner may write for a number, as names.tea = 2
     options   the words to choose from: also (other words for it) and says (to whoever chooses it wrongly)
     choices   what a hall raises its hands for where the form has no options, and which of them is `right`
+    mistakes  of choices that are no answer in that form, as "all three", which slip each of them is
     rows      of several words, what each of them is about
     slips     known mistakes: label (at most 24 characters) and says (where to look, never the answer itself)
     common    slips that several lessons know, from common.toml
@@ -55,6 +56,9 @@ class Question:
         known = record.get("slips", {}) | {name: common["slips"][name] for name in record.get("common", [])}
         self.slips = {name: Slip(one["label"], one["says"]) for name, one in known.items()}
         self.slips |= {name: Slip(name, one["says"]) for name, one in self.options.items() if "says" in one}
+        self.mistakes = record.get("mistakes", {})
+        if lost := [one for one in self.mistakes.items() if one[0] not in self.choices or one[1] not in self.slips]:
+            raise ValueError(f"{id}: {lost} are no choices with slips of this question")
         self.skip = [
             reader.singular(word) for word in f"{common['fillers']} {common['nouns'] * (not self.options)}".split()
         ]
@@ -89,8 +93,15 @@ class Question:
         numbers = "whole numbers" if self.whole else "numbers"
         return f"{numbers} from {self.range[0]} to {self.range[1]}" if self.range else numbers
 
+    def _members(self):
+        """What a set is chosen from, in the question's own words: "I, like, tea"; "" where they have none."""
+        words = [member.partition(" ")[2] for member in self.members]
+        return ", ".join(words) if words and all(words) else ""
+
     def refuses(self):
         """What is said to numbers that are not those that are asked for."""
+        if self._members():
+            return f"There are only {self._members()}."
         if self.form == "number":
             return f"A {self._numbers().replace('numbers', 'number')} is asked for."
         return f"{self._numbers().capitalize()} are asked for."
@@ -105,7 +116,9 @@ class Question:
             "numbers": f"Write it as {size} {numbers}, [{letters}].",
             "matrix": f"Write it as rows of {numbers}, [[a, b, …], [c, d, …], …].",
             "shape": "Write it as a shape, (a, b, …).",
-            "set": f"Write it as a list of {numbers}, [a, b, …].",
+            "set": f"Write which of these, with commas: {self._members()}."
+            if self._members()
+            else f"Write it as a list of {numbers}, [a, b, …].",
             "word": f"Answer {options}.",
             "words": f"Write it as {size} words, [{letters}], each of them {options}.",
             "tensor": "A tensor is asked for.",
@@ -127,6 +140,7 @@ class Question:
             "skip": " ".join(self.skip),
             "asks": self.asks(size),
             "refuses": self.refuses(),
+            "mistakes": self.mistakes,
         }
 
 

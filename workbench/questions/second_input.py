@@ -22,6 +22,11 @@ def _assigns(cell, name):
     return any(isinstance(target, ast.Name) and target.id == name for target in targets)
 
 
+def reads(source, names):
+    """Whether a line reads all of these names: one that goes another way gives the same with other numbers for them."""
+    return names <= {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+
+
 def value_with(source, name, numbers):
     """What the name holds after this source has run with other numbers, name → rows; nothing else is changed.
 

@@ -13,7 +13,8 @@ A lesson's file, n03_masking.py, is read from top to bottom as the lecture is gi
 
 The function's name is the slide's; a cell of the notebook says that it begins there: "slide": "mask-from-lengths". Its
 parameters are the notebook's own names, as they are when the slide's cells have run. It returns a picture of
-workbench/display/drawings.py, a list of them, one for each step, or nothing where the slide shows its board or plot.
+workbench/display/drawings.py, a list of them, one for each step, or nothing where the slide shows its plot. Of a slide
+that shows its board it returns `on_board(...)`, the state that its claim speaks of.
 """
 
 import inspect
@@ -65,7 +66,7 @@ class Slide:
         return record.choices, record.choices.index(record.right or question["leaves"][0])
 
     def steps(self, names, earlier):
-        """Its pictures, one for each step, an empty list without any.
+        """Its pictures, one for each step, or what its board shows for the claim; an empty list without either.
 
         names are the notebook's; earlier has the steps of slides before it by their names. Raises: SlideError.
         """
@@ -79,7 +80,53 @@ class Slide:
         if isinstance(made, Again):
             pictures = [earlier[one.name] for one in made.slides]
             return [Album(pictures, open=k) for k in range(len(pictures) + 1)]
-        return made if isinstance(made, list) else [] if made is None else [made]
+        if isinstance(made, list | OnBoard):
+            return made
+        return [] if made is None else [made]
+
+
+@dataclass(frozen=True)
+class OnBoard:
+    """What a slide's board shows when the claim comes."""
+
+    sets: dict
+    mark: tuple | None
+
+    def state(self, board):
+        """The state as a page is told it; board is what the page knows of it. Raises: ValueError where it cannot be."""
+        inputs, settings = (dict(board["start"][part]) for part in ("inputs", "settings"))
+        values = {control["name"]: control["values"] for control in board.get("controls", [])}
+        for name, value in self.sets.items():
+            if name in inputs:
+                inputs[name] = changed(inputs[name], value)
+            elif value in values.get(name, ()):
+                settings[name] = value
+            else:
+                raise ValueError(f"{name} cannot be {value!r}; it has {[*inputs, *values]}")
+        if self.mark and self.mark[0] not in {panel["name"] for panel in board["panels"] if not panel["hidden"]}:
+            raise ValueError(f"it shows no {self.mark[0]}")
+        return {"inputs": inputs, "settings": settings, "mark": self.mark}
+
+
+def changed(matrix, value):
+    """A matrix, all of it or with the numbers at some places; or the words of a text."""
+    if isinstance(value, str):
+        return value.split()
+    if not isinstance(value, dict):
+        return value
+    matrix = [list(row) for row in matrix]
+    for (row, column), number in value.items():
+        matrix[row][column] = number
+    return matrix
+
+
+def on_board(mark=None, **sets):
+    """What the function of a slide with a board returns: inputs and controls by name, all others as at the start.
+
+    An input is a matrix, or {(row, column): number} where the others stay. mark: (matrix, row, column), a cell whose
+    arithmetic is shown.
+    """
+    return OnBoard(sets, mark)
 
 
 @dataclass(frozen=True)

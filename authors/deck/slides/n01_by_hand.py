@@ -1,10 +1,12 @@
 """The slides of lesson 1. Attention by hand."""
 
+import math
+
 import torch
 
 from workbench.display.drawings import Bars, Beside, Flow, Matrices, Matrix, Plane, Sentence, Stacked, Tiles, unknown
 
-from . import slide
+from . import on_board, slide
 
 MAP = Flow(
     {
@@ -154,7 +156,7 @@ def why_it_fails(rows):
     """,
 )
 def why_ask():
-    """Without a picture: its board or plot is shown."""
+    return on_board(query=[[math.sqrt(5), 0]])
 
 
 @slide(
@@ -652,7 +654,7 @@ def rounded_weights(outputs, rounded, values, weights):
     """,
 )
 def no_single_entry():
-    """Without a picture: its board or plot is shown."""
+    return on_board(W_k={(0, 2): 2}, mark=("W_k", 0, 2))
 
 
 @slide(

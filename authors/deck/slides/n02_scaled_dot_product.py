@@ -6,7 +6,7 @@ import torch
 
 from workbench.display.drawings import Bars, Beside, Curve, Flow, Lines, Matrices, Matrix, Stacked, Tiles, unknown
 
-from . import slide
+from . import on_board, slide
 
 
 @slide(
@@ -478,7 +478,7 @@ def a_nudge(moved):
     """,
 )
 def temperature():
-    """Without a picture: its board or plot is shown."""
+    return on_board(d_k=256, temperature=16, mark=("scores / 1", 0, 2))
 
 
 @slide(

@@ -6,7 +6,7 @@ import torch
 
 from workbench.display.drawings import Bricks, Flow, Matrices, Matrix, Strip, Tiles, unknown
 
-from . import again, slide
+from . import again, on_board, slide
 
 
 @slide(
@@ -28,7 +28,7 @@ def title():
 
 
 @slide(
-    "Padding is all zeros. Does it count?",
+    "The padding's score is 0. Which weight does it get?",
     minutes=1.5,
     say="If the hall says 0, ask what e⁰ is. A key with the score 0 gets a weight like any other.",
     hall="The padding's score is 0. Which weight does it get? Hands for more than 0 and for 0. [0.07]",
@@ -244,7 +244,7 @@ def another_word(moved, unmasked):
     """,
 )
 def which_blink():
-    """Without a picture: its board or plot is shown."""
+    return on_board(chosen="I like milk", mask={(0, 2): 0, (1, 2): 0}, mark=("moved by", 2, 0))
 
 
 @slide(
@@ -415,7 +415,7 @@ def empty_row(dead_row, empty, masked_softmax, nothing_left):
     """,
 )
 def one_click():
-    """Without a picture: its board or plot is shown."""
+    return on_board(given="causal", mask={(0, 0): 0}, mark=("weights", 0, 0))
 
 
 @slide(

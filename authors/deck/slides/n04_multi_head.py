@@ -4,7 +4,7 @@ import torch
 
 from workbench.display.drawings import Bars, Beside, Flow, Matrices, Matrix, Sentence, Stacked, Tiles, unknown
 
-from . import slide
+from . import on_board, slide
 
 
 @slide(
@@ -328,7 +328,7 @@ def view_alone(numbered, wrong):
     """,
 )
 def when_view_is_right():
-    """Without a picture: its board or plot is shown."""
+    return on_board(tokens=1, mark=("wrong 1", 0, 0))
 
 
 @slide(

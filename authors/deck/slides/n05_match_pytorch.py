@@ -11,7 +11,7 @@ from . import slide
     "Is it the real thing?",
     minutes=1,
     say="""
-    One sentence: if our numbers are PyTorch's, then all that they computed by hand is what PyTorch computes.
+    One sentence: if our numbers are PyTorch's, then what they know of ours is true of PyTorch's module too.
     Shift+Enter runs the imports, which no slide shows; the first run takes a few seconds.
     """,
 )

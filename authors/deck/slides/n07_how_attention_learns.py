@@ -18,7 +18,7 @@ from workbench.display.drawings import (
     unknown,
 )
 
-from . import again, slide
+from . import again, on_board, slide
 
 
 @slide(
@@ -216,7 +216,7 @@ def predict_rows(examples, film, weights, weights_with):
     hall="At rate 1 and step 1, which token does I attend to most? Hands for like, for tea, for itself. [Itself]",
 )
 def play():
-    """Without a picture: its board or plot is shown."""
+    return on_board(rate=1, step=1, mark=("weights", 0, 2))
 
 
 @slide(

@@ -4,7 +4,7 @@ import torch
 
 from workbench.display.drawings import Beside, Curve, Flow, Matrices, Matrix, Plane, Sentence, Tiles, unknown
 
-from . import slide
+from . import on_board, slide
 
 
 @slide(
@@ -427,7 +427,7 @@ def where_each_comes_in():
     hall="Which angle is too large for six tokens, and why? [90°: after four steps the turn is complete]",
 )
 def board_angles():
-    """Without a picture: its board or plot is shown."""
+    return on_board(angle=40, k=[[2, 3]], mark=("weights", 5, 4))
 
 
 @slide(

@@ -2,7 +2,7 @@
 
 from workbench.display.drawings import Bars, Beside, Curve, Flow, Matrices, Matrix, Sentence, Tiles, Wall, unknown
 
-from . import again, slide
+from . import again, on_board, slide
 
 
 @slide(
@@ -308,7 +308,7 @@ def predict_rest(causal_mask, masked_softmax, P_learned):
     hall="Which of the nine entries can be left out for the first text alone? Hands. [All but three]",
 )
 def play():
-    """Without a picture: its board or plot is shown."""
+    return on_board(whose="learned", step=60, mark=("W learned", 1, 1))
 
 
 @slide(
@@ -461,7 +461,7 @@ def gpt_model(model, two_heads):
 
 
 @slide(
-    "Which head looks after the copy?",
+    "Which head looks at the place after the copy?",
     minutes=1,
     say="Draw it for tea milk cup tea: after the copy means one column to the right of it.",
 )
@@ -636,7 +636,7 @@ def predict_patched(right_if):
     """,
 )
 def heads_board():
-    """Without a picture: its board or plot is shown."""
+    return on_board(head="head 3", query="3: bob", mark=("row", 0, 1))
 
 
 @slide(

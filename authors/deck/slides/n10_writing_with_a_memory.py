@@ -5,9 +5,10 @@ import math
 import torch
 
 import attn_lib
+from workbench.board.lessons.n10_cache_operations import Fault
 from workbench.display.drawings import Bars, Flow, Matrices, Matrix, Sentence, Tiles, unknown
 
-from . import slide
+from . import on_board, slide
 
 
 @slide(
@@ -536,7 +537,7 @@ def twice_the_tokens():
     """,
 )
 def hidden_fault():
-    """Without a picture: its board or plot is shown."""
+    return on_board(fault=str(Fault.NO_MASK), chunk="two", mark=("off by", 2, 0))
 
 
 @slide(

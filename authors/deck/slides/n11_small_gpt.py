@@ -6,9 +6,10 @@ import torch
 import torch.nn.functional as F
 
 import attn_lib
+from workbench.board.lessons.n11_small_gpt import KISSED
 from workbench.display.drawings import Bars, Curve, Flow, Matrices, Matrix, Sentence, Tiles, unknown
 
-from . import again, slide
+from . import again, on_board, slide
 
 
 @slide(
@@ -398,7 +399,7 @@ def predict_first(language, model):
     hall="Which word has to change? [she, to he]",
 )
 def board_text():
-    """Without a picture: its board or plot is shown."""
+    return on_board(text=f"{KISSED} he")
 
 
 @slide(

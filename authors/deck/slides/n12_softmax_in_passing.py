@@ -4,9 +4,10 @@ import math
 
 import torch
 
+from workbench.board.lessons.n12_tiles_operations import Fault
 from workbench.display.drawings import Bars, Beside, Flow, Matrices, Matrix, Tiles, unknown
 
-from . import again, slide
+from . import again, on_board, slide
 
 
 @slide(
@@ -303,7 +304,7 @@ def your_loop():
     """,
 )
 def play():
-    """Without a picture: its board or plot is shown."""
+    return on_board(order="backwards", fault=str(Fault.NO_FACTOR_ON_O), read=5, mark=("difference", 0, 0))
 
 
 @slide(
@@ -515,21 +516,4 @@ def summary():
 def exercises():
     return Tiles(
         [["one\nmore key", "two\noutputs", "tiles", "the\nbackward pass"]], columns=["12.1", "12.2", "12.3", "12.4"]
-    )
-
-
-@slide(
-    "Ten questions over twelve lessons",
-    minutes=0,
-    say="""
-    For the last meeting: read them one by one, hands for each. After a wrong answer, write down the lesson.
-    """,
-)
-def ten_questions():
-    return Tiles(
-        [
-            ["1\nby hand", "2\nscaled", "3\nmasks", "4\nheads", "5\nPyTorch", "6\nbugs"],
-            ["7\nlearning", "8\nplaces", "9\ntwo heads", "10\nmemory", "11\na GPT", "12\ntiles"],
-        ],
-        rows=["part one", "part two"],
     )

@@ -37,9 +37,10 @@ from classroom.grade.sandbox.gradients import connected, gradients, tensors_in
 from classroom.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, Writer, settings_of
 from workbench import exercises
 from workbench.exercises.api import is_unattempted
-from workbench.exercises.clinic import anonymous, bug, fault_names
+from workbench.exercises.clinic import anonymous, bug, fault_names, speaker
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_bug import same_code
+from workbench.exercises.clinic.speaker import Speaker
 from workbench.exercises.engine import module, watch
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.watch import AUTOGRADS_ENGINE, FailureWatch, Operations
@@ -47,7 +48,9 @@ from workbench.exercises.engine.watch import AUTOGRADS_ENGINE, FailureWatch, Ope
 PRINTED = 1000  # characters of what a function prints that are handed on
 COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
-OFFERED = tuple(room.__file__ for room in (bug, anonymous, fault_names, module, watch))  # cells, and we, call it
+OFFERED = tuple(
+    room.__file__ for room in (bug, speaker, anonymous, fault_names, module, watch)
+)  # cells, and we, call it
 
 
 # ------------------------------------------------------------------------------------------------------- one answer
@@ -120,7 +123,7 @@ class Session:
         part = self.parts[place]
         if is_unattempted(part):
             return ["stub"]
-        if isinstance(exercise, Bug) and callable(part) and same_code(part, exercise.buggy):
+        if isinstance(exercise, Bug | Speaker) and callable(part) and same_code(part, exercise.buggy):
             return ["stub"]  # the patient as it came in
         if isinstance(part, type) and isinstance(exercise, module.Module):
             self.parts[place] = exercise.as_function(part)

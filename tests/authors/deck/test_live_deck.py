@@ -143,6 +143,21 @@ def test_shift_enter_shows_a_hidden_cell_before_it_runs_it(lecture):
     assert hidden.get_attribute("data-id") not in page.evaluate("sessionStorage[`deck:${location.pathname}:session`]")
 
 
+@pytest.mark.parametrize("key", ["Shift+Enter", "Control+Enter"])
+def test_a_cell_that_was_changed_runs_again_by_the_key_that_is_pressed_in_it(lecture, key):
+    page = lecture
+    jump(page, slide_with(page, ":scope:not(:has(.fragment)) .cell.code:not(.unseen)"))
+    here = number_of(page)
+    for _ in range(page.locator(SLIDE + ".cell.code").count()):
+        run_seen(page)
+    type_into_the_first_cell(page, "\nprint('once', 'more')")
+    run_seen(page, key)
+    page.locator(SLIDE + ".shown", has_text="once more").wait_for()
+    page.keyboard.press("Control+Enter")  # with nothing that waits to be run
+    page.locator(".python", has_text="No cell").wait_for()
+    assert number_of(page) == here
+
+
 def test_outputs_of_every_kind_are_shown(lecture):
     page = lecture
     jump(page, slide_with(page, ":scope:not(:has(.fragment)) .cell.code:not(.unseen)"))
@@ -516,8 +531,8 @@ def test_speaker_view_has_notes_next_slide_and_pace_and_drives(live_deck):
         page.locator(f"{SLIDE}.step.visible >> nth={step - 1}").wait_for(state="attached")
         assert number_of(page) == here
     view.keyboard.press("PageDown")
-    until(page, f"(n) => {NUMBER} === n", here + 1)
-    told.filter(has_text=says[here]).wait_for()
+    until(page, f"(n) => {NUMBER} > n", here)  # a short plan passes what is for a second reading
+    told.filter(has_text=says[number_of(page) - 1]).wait_for()
     view.close()
 
 
@@ -597,7 +612,9 @@ def test_deck_is_made_again_when_its_notebook_has_changed(monkeypatch, tmp_path)
     made, sent = [], []
     monkeypatch.setattr(build, "NOTEBOOKS", tmp_path)
     monkeypatch.setattr(build, "page", lambda path, server: made.append((path.name, server)) or len(made))
-    asked = SimpleNamespace(made={}, request=SimpleNamespace(protocol="http", host="here:1"), base_url="/")
+    asked = SimpleNamespace(
+        made={}, began=0, plan="45", request=SimpleNamespace(protocol="http", host="here:1"), base_url="/"
+    )
     asked.identity_provider, asked.finish, asked.hall = SimpleNamespace(token="secret"), sent.append, "/hall"
     (tmp_path / "a.ipynb").touch()
     for changed in (5, 5, 6):

@@ -107,8 +107,10 @@ def test_an_exercise_in_numbers_is_answered_in_the_page(cells):
     assert form.select_one(".answer").get_text() == "", "it is never given away"
 
 
-def test_a_function_is_written_in_the_notebook(cells):
-    assert shown(cells["check-function"]).select_one("a.button")["href"] == "#run-it"
+def test_a_function_is_for_later_on_a_computer(cells):
+    place = shown(cells["check-function"]).select_one(".later")
+    assert place["id"] == "later-1.2" and not place.select("a"), "its button leads nowhere"
+    assert shown(cells["check-function"]).select_one("noscript a")["href"] == "#run-it"
     hints = shown(cells["hint"]).select("details")
     assert len(hints) == len(EXERCISES["1.2"].hints) and not any(hint.has_attr("open") for hint in hints)
 

@@ -1205,5 +1205,5 @@ def test_dev_container_opens_what_there_is():
     container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
     copies = [f"my/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb")]
     assert set(container["customizations"]["codespaces"]["openFiles"]) <= set(copies)
-    assert "commands.set_up(); commands.make_copies()" in container["postCreateCommand"]
+    assert 'commands.set_up("model"); commands.make_copies()' in container["postCreateCommand"]
     assert callable(commands.make_copies)

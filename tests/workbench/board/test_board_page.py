@@ -17,6 +17,7 @@ from workbench.board.board import CONDITIONS
 from workbench.board.lessons import n10_cache_operations as cache
 from workbench.board.lessons import n10_call_operations as call
 from workbench.board.lessons import n12_tiles_operations as tiles
+from workbench.board.lessons import n14_state_operations as state
 from workbench.board.lessons.n07_learning import gradient_descent
 
 A, B, SQUARE, MASK, ROW, PAIRS = "a", "b", "square", "mask", "row", "pairs"
@@ -94,6 +95,13 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
         for fault in tiles.Fault
     ],
     "bytes_moved": [tiles.bytes_moved("some spared", B, rows="n")],
+    "state_after": [
+        state.state_after(A, "sums", writes=writes, pairs=pairs, rule=rule, gate=gate)
+        for rule in state.Rule
+        for writes, pairs, gate in ((0, 1, 1), (7, 3, 1), (5, 2, 0.5))
+    ],
+    "read_by_each": [state.read_by_each(A, "state", pairs=pairs) for pairs in (1, 3)],
+    "lines_and_path": [state.lines_and_path(A, "sums", "state", writes=2, pairs=2, rule=state.Rule.SUM, gate=1)],
     "arcs": [op.arcs("shares")],
     "bars": [op.bars("shares")],
     "bytes_read": [call.bytes_read(prompt=9, texts="n", stored=8, window=window, bits=4) for window in (4, 99)],
@@ -105,6 +113,7 @@ HELPERS = {
     "positive": op.exp(A),
     "minus": op.scale(A, by=-1),
     "sums": op.total(A),
+    "state": state.state_after(A, "sums", writes=4, pairs=2, rule=state.Rule.HALF, gate=0.9),
     "columns": op.total(A, over="column"),
     "halves": op.scale(MASK, by=2.5),
     "tenths": op.scale(A, by=0.25),

@@ -10,8 +10,10 @@ from lab_page import ARTEFACTS, ROOT, Lab, jupyterlab, write_notebook
 from attn_lib.examples import W_q, X
 
 TITLES = ["Self-attention by hand", "Scores, scale and temperature", "Paint a mask", "Heads", "From features to heads"]
-STORY = "A sentence of your own"
-BOARDS = """\
+STORY, REAL = "A sentence of your own", "A sentence and its heads"
+BOARDS = f"""\
+import sys
+sys.path.append({str(ROOT / "tests/helpers")!r})
 import torch
 from workbench.board.lessons import by_hand_board, heads_board, mask_board, reshape_board, softmax_board
 heads = torch.tensor([[[0.9, 0.1], [0.5, 0.5]], [[1.0, 0.0], [0.2, 0.8]]])
@@ -34,7 +36,13 @@ from workbench.board.lessons import story_board
 story = story_board(GPT(5, 12), ["|", "a", "b", "dd", "x"], "a b x")
 story
 ---
-print(by_hand.inputs["W_k"][2, 2].item(), by_hand.done, f"{by_hand.results['weights'][0, 2]:.3f}", story.text)
+from small_model import small_model
+from workbench.board.real import RealBoard
+real = RealBoard(small_model(), "The keys")
+real
+---
+print(by_hand.inputs["W_k"][2, 2].item(), by_hand.done, f"{{by_hand.results['weights'][0, 2]:.3f}}", story.text)
+print(real.text, real.settings["out"], real.settings["shows"])
 """
 RESTARTED = """\
 from workbench.board.lessons import by_hand_board
@@ -96,6 +104,23 @@ def test_words_that_are_jupyterlabs_commands_are_typed_and_python_has_them(board
     last.locator(".cm-content").click()
     press(story, "Control+Enter")
     last.get_by_text("b b x dd").wait_for()
+
+
+def test_python_reads_a_text_word_by_word_and_takes_heads_out(boards):
+    real = boards.board(REAL)
+    real.get_by_role("textbox", name="What comes next").focus()
+    real.page.keyboard.type("near dd ")  # which are commands of JupyterLab, too
+    real.get_by_role("button", name="d, piece 6").wait_for()  # no word of the model's: Python has cut it
+    head = real.get_by_title("head 1.3")
+    head.click()
+    head.click()
+    real.get_by_role("button", name="Turn on head 1.3").wait_for()
+    real.get_by_role("button", name="missed").click()
+    real.get_by_text("Missed most:").wait_for()
+    last = boards.page.locator(".jp-CodeCell").last
+    last.locator(".cm-content").click()
+    press(real, "Control+Enter")
+    last.get_by_text("The keys near dd [9] missed").wait_for()
 
 
 def test_pythons_answer_never_wipes_what_is_being_typed(by_hand):
@@ -189,9 +214,9 @@ def test_a_board_fits_beside_the_file_list_in_both_themes(boards, theme):
     assert boards.page.locator(".jp-DirListing").is_visible()
     for width, height in ((1920, 1080), (1366, 768)):
         boards.page.set_viewport_size({"width": width, "height": height})
-        *matrices, (story, is_cut, _) = boards.page.evaluate(SPILLED)
+        *matrices, (story, is_cut, _), (real, real_is_cut, _) = boards.page.evaluate(SPILLED)
         assert matrices == [[title, False, False] for title in [*TITLES, TITLES[0]]], width
-        assert (story, is_cut) == (STORY, False), width
+        assert (story, is_cut, real, real_is_cut) == (STORY, False, REAL, False), width
     ARTEFACTS.mkdir(exist_ok=True)
     boards.board(STORY).screenshot(path=ARTEFACTS / f"a-story-in-{theme.lower().replace(' ', '-')}.png")
     boards.board(TITLES[0]).screenshot(path=ARTEFACTS / f"a-board-in-{theme.lower().replace(' ', '-')}.png")

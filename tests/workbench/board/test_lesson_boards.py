@@ -84,6 +84,7 @@ DONE_BY_HAND = {  # a way to do each task: (row, column, steps of an arrow key),
     "cache": {"fault": "no mask once there is a cache", "chunk": "two"},
     "one_call": {"prompt": "64,000", "stored": 1},
     "tiles": {"fault": "factor missing on o", "order": "backwards", "S": [(0, 0, 9)]},
+    "states": {"rule": "the error (delta rule)", "numbers": [(2, 0, 5)]},
 }
 
 

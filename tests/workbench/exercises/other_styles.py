@@ -1511,3 +1511,113 @@ MISCONCEPTIONS += [
     ("4.5", "super-forgotten", AttentionWithoutSuper),
 ]
 NEAR_MISSES += [("4.5", AttentionUnderOtherNames)]
+
+
+# ---------------------------------------------------------------------------------------------------------- notebook 13
+
+
+def block_attention_fused(x, norm, w_q, w_k, w_v, w_o, heads, kv_heads, base):
+    """13.1 with complex numbers for the turn, and PyTorch's own norm and attention."""
+    h = F.rms_norm(x, x.shape[-1:], norm, eps=1e-5)
+    q, k, v = (
+        F.linear(h, w).unflatten(-1, (count, -1)).transpose(1, 2)
+        for w, count in ((w_q, heads), (w_k, kv_heads), (w_v, kv_heads))
+    )
+    q, k = (turned_by_complex(part, base) for part in (q, k))
+    k, v = (part.repeat_interleave(heads // kv_heads, dim=1) for part in (k, v))
+    heard = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    return F.linear(heard.transpose(1, 2).flatten(2), w_o) + x
+
+
+def turned_by_complex(x, base):
+    half = x.size(-1) // 2
+    angles = torch.arange(x.size(-2))[:, None] * base ** (-torch.arange(half) / half)
+    pairs = torch.view_as_complex(x.double().unflatten(-1, (half, 2)).contiguous())
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles).double(), angles.double())).flatten(-2)
+
+
+def block_attention_by_heads(x, norm, w_q, w_k, w_v, w_o, heads, kv_heads, base):
+    """13.1 head by head."""
+    h = norm * x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)
+    n, d = x.size(1), w_q.size(0) // heads
+    out = x.clone()
+    for head in range(heads):
+        own, stored = slice(head * d, (head + 1) * d), head // (heads // kv_heads)
+        kept = slice(stored * d, (stored + 1) * d)
+        q, k = (attn_lib.rotary(h @ w.T, base=base) for w in (w_q[own], w_k[kept]))
+        scores = (q @ k.mT / math.sqrt(d)).masked_fill(torch.ones(n, n).triu(1).bool(), -math.inf)
+        out = out + scores.softmax(-1) @ (h @ w_v[kept].T) @ w_o[:, own].T
+    return out
+
+
+def rows_in_a_loop(weight, heads):
+    size = len(weight) // heads
+    order = [h * size + part * (size // 2) + i for h in range(heads) for i in range(size // 2) for part in (0, 1)]
+    return weight[order]
+
+
+def rows_stacked(weight, heads):
+    low, high = weight.unflatten(0, (heads, -1)).chunk(2, dim=1)
+    return torch.stack([low, high], dim=2).flatten(0, 2)
+
+
+def four_bits_in_a_loop(q, d, m):
+    rows = [[b % 16 for b in block] + [b // 16 for b in block] for block in q.tolist()]
+    return torch.tensor(rows) * d.unsqueeze(1) + m.unsqueeze(1)
+
+
+def four_bits_by_numpy(q, d, m):
+    q = q.numpy().astype(np.int64)
+    made = np.concatenate([q & 0xF, q >> 4], axis=-1) * d.numpy()[:, None] + m.numpy()[:, None]
+    return torch.from_numpy(made)
+
+
+def part_as_a_float(whole, other, exchanged, words):
+    a, b = words
+    gaps = [(logits[a] - logits[b]).item() for logits in (whole, other, exchanged)]
+    return (gaps[2] - gaps[0]) / (gaps[1] - gaps[0])
+
+
+def part_of_log_shares(whole, other, exchanged, words):
+    one, two, three = (
+        logits.log_softmax(-1)[list(words)] @ torch.tensor([1.0, -1.0]) for logits in (whole, other, exchanged)
+    )
+    return 1 - (three - two) / (one - two)
+
+
+RIGHT += [
+    *(("13.1", f) for f in (block_attention_fused, block_attention_by_heads)),
+    *(("13.2", f) for f in (rows_in_a_loop, rows_stacked)),
+    *(("13.3", f) for f in (four_bits_in_a_loop, four_bits_by_numpy)),
+    *(("13.4", f) for f in (part_as_a_float, part_of_log_shares)),
+]
+MISCONCEPTIONS += [
+    (
+        "13.1",
+        "epsilon-of-another-size",
+        lambda x, norm, *rest: own_norm_first(F.rms_norm(x, x.shape[-1:], norm), x, *rest),
+    ),
+    ("13.2", "back", lambda w, heads: torch.cat([part[i::2] for part in w.chunk(heads) for i in (0, 1)])),
+    ("13.3", "pairs", lambda q, d, m: torch.stack([q % 16, q // 16], 2).reshape(len(q), 32) * d[:, None] + m[:, None]),
+    (
+        "13.4",
+        "shares",
+        lambda a, b, c, words: (
+            (of_softmax(a, words) - of_softmax(c, words)) / (of_softmax(a, words) - of_softmax(b, words))
+        ),
+    ),
+]
+NEAR_MISSES += [("13.1", lambda x, norm, *rest: block_attention_fused(x, norm, *rest) * 2)]
+
+
+def own_norm_first(h, x, w_q, w_k, w_v, w_o, heads, kv_heads, base):
+    q = attn_lib.rotary((h @ w_q.T).unflatten(-1, (heads, -1)).transpose(1, 2), base=base)
+    k = attn_lib.rotary((h @ w_k.T).unflatten(-1, (kv_heads, -1)).transpose(1, 2), base=base)
+    v = (h @ w_v.T).unflatten(-1, (kv_heads, -1)).transpose(1, 2)
+    k, v = (part.repeat_interleave(heads // kv_heads, dim=1) for part in (k, v))
+    return x + F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2) @ w_o.T
+
+
+def of_softmax(logits, words):
+    shares = logits.exp() / logits.exp().sum()
+    return shares[words[0]] - shares[words[1]]

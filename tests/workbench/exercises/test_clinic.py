@@ -709,6 +709,11 @@ def blind_tests():
     def reads(q, how):
         return differs(read, q, offers, offers, *how)
 
+    short, long = interfaces.with_gates(), interfaces.with_gates(n=14)
+
+    def with_open_gates(q, k, v, keep, rate):
+        return differs(correct.by_states, q, k, v, torch.ones_like(keep), rate)
+
     def in_training(attention):
         return not bool(attention(q, k, v).isfinite().all()) or bool((attention(q, k, v) == 0).all())
 
@@ -744,6 +749,8 @@ def blind_tests():
         ("6.40", reads(asks, whole)): "at-once",
         ("6.40", reads(asks, singles)): "one-new-token",
         ("6.41", differs(correct.with_both(), q, q, q, lengths, causal)): "not-both-at-once",
+        **{(id, with_open_gates(*long)): "open-gates" for id in ("6.42", "6.44")},
+        ("6.44", differs(correct.by_states, *short)): "at-most-two-chunks",
         ("6.33", differs(correct.whole_pass(), x, *w, 3, [2, 2], torch.tensor([4, 4, 4]))): "at-most-two-chunks",
     }
 

@@ -13,3 +13,5 @@ from .n10_memory import *
 from .n10_one_call import *
 from .n11_small_gpt import *
 from .n12_softmax_in_passing import *
+from .n13_real_model import *
+from .n14_without_a_row import *

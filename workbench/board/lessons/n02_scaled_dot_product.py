@@ -40,10 +40,10 @@ def softmax_board():
         "Set d_k to 256. Then bring the entropy of the undivided row of weights above 1.5, without changing a number "
         "in the first row of the board.",
         (("set", "d_k", 256), ("above", "entropy 1", 0, 0, 1.5), ("changed", {})),
-        why="At which temperature has the undivided row the weights that the row divided by √d_k has at temperature 1?",
+        why="At which temperature does the undivided row have the weights of the row divided by √d_k at temperature 1?",
         answers=("256, which is d_k", "16, which is √d_k", "8, the number of keys"),
         right=1,
-        because="To divide by √d_k is to have a temperature of √d_k: 16 for 256.",
+        because="A division by √d_k is the same as a temperature of √d_k: 16 for 256.",
     )
     tries = {
         "a key of {512} numbers, undivided": Drag(SIZES, 512, lambda d_k: {"d_k": d_k}),

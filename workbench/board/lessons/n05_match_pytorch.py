@@ -40,7 +40,7 @@ def fused_board():
     ]
     controls = [Control("seen_keys", "Keys seen", (1, 2, 3, 4, 5, 6), 1, slider=True)]
     task = Task(
-        "Let only four of the six keys be seen. Change keys until the output so far "
+        "Set the slider to four of the six keys. Then change keys until the output so far "
         "is within 0.01 of the attention with every key, in every row.",
         (("set", "seen_keys", 4), ("equal", "so far", "attention", 0.01), ("differ", "values", "nothing", 0.5)),
         why="Which scores could a kernel leave out?",

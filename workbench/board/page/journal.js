@@ -1,6 +1,6 @@
 // What every kind of board shares: a state, once for all its views, with undo and a task, of which Python is told.
 
-const PATIENCE = 4000; // ms after which Python is said not to have been told
+export const PATIENCE = 4000; // ms after which Python is said not to have been told
 const KEPT = 20; // steps of undo that a page without Python keeps
 const NOT_TOLD = "Python has not been told: it is busy, or it was restarted.";
 const UNTOLD = `${NOT_TOLD} Run the cell of this board again to go on with it.`;

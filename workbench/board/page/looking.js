@@ -25,6 +25,14 @@ export function lookingAt(view) {
     pin = null;
     show(null);
   });
+  // a page points at a cell, or at none any more: no film runs on, and nothing stands of what was done before
+  root.addEventListener("pointed", ({ detail }) => {
+    view.rest();
+    view.say("");
+    view.update();
+    pin = detail;
+    show(detail);
+  });
   why.addEventListener("pointerdown", (event) => event.preventDefault()); // the cell keeps the focus
 
   function show(asked) {

@@ -14,6 +14,7 @@ import { grid, range, sum, trimmed, written } from "./numbers.js";
  * @property {(matrices: Matrix[], options: Object) => Matrix} does
  * @property {Because} [because] the arithmetic of one entry; without it nobody can ask
  * @property {(names: string[], options: Object) => string} [says] one sentence for the whole step, as it is played
+ * @property {Function} [picture] draws it where it has no numbers: (view, panel) → its node and how it is updated
  */
 
 export const like = (matrix, entry) => matrix.map((row, i) => Array.from(row, (x, j) => entry(x, i, j)));

@@ -138,6 +138,19 @@ function fitsInto(view, flow, el, connect) {
     root.style.fontSize = `${LEAST}px`;
   }
 
+  // A row that is taken out of a matrix stands under the columns that it belongs to.
+  function align() {
+    for (const { name, of } of view.engine.steps.filter((step) => step.does === "row")) {
+      const [own, from] = [view.panel(name), view.panel(of[0])].map((panel) => panel.spot(0, 0));
+      if (!own || !from) continue;
+      const { style } = own.closest(".panel");
+      style.marginLeft = "";
+      const zoom = flow.getBoundingClientRect().width / flow.offsetWidth || 1;
+      const aside = (from.getBoundingClientRect().left - own.getBoundingClientRect().left) / zoom;
+      if (aside > 0 && !root.classList.contains("folded")) style.marginLeft = `${aside}px`;
+    }
+  }
+
   function fit() {
     const width = el.clientWidth;
     seen = width;
@@ -155,12 +168,18 @@ function fitsInto(view, flow, el, connect) {
       if (root.classList.contains("large") && !folded) fitHeight();
       lower();
     }
+    align();
     if (!folded) connect();
     view.step?.();
   }
 
   new ResizeObserver(() => el.clientWidth !== seen && fit()).observe(el);
-  new ResizeObserver(() => seen && !root.classList.contains("folded") && connect()).observe(flow); // a slide lowers rows
+  // a slide lowers rows
+  new ResizeObserver(() => {
+    if (!seen || root.classList.contains("folded")) return;
+    align();
+    connect();
+  }).observe(flow);
   return { fit };
 }
 

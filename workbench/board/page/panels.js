@@ -3,6 +3,7 @@
 import { numberCell, resultCell, switchCell } from "./cells.js";
 import { element, worded } from "./elements.js";
 import { range, sum } from "./numbers.js";
+import { OPERATIONS } from "./operations.js";
 import { arcs, bars, canvasOf, gallery } from "./pictures.js";
 import { letGoOf, pinCell } from "./pins.js";
 
@@ -22,7 +23,7 @@ export function panelOf(view, panel) {
   const letGo = panel.pin ? letGoOf(view, panel, note) : null;
   if (letGo) head.append(letGo.node);
   node.append(head);
-  const picture = panel.shape?.length === 3 ? gallery : PICTURES[panel.does];
+  const picture = panel.shape?.length === 3 ? gallery : (PICTURES[panel.does] ?? OPERATIONS[panel.does]?.picture);
   let drawn = null;
   let shape = "";
   const size = () => {

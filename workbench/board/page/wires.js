@@ -15,6 +15,7 @@ const TIP = 5; // px from the end of a line to its table
 const BEFORE = 8; // px from the end of a line to the words beside a table's rows
 const BESIDE = 6; // px from the middle: lines from above and from below arrive beside each other
 const AWAY = 3; // px from a title
+const SHORT = 12; // px: a shorter line is a head without an arrow, and goes around
 const AROUND = 8; // px from what a line goes around
 
 export function wiresOf(view, flow) {
@@ -134,7 +135,7 @@ function wireDown(from, to, others) {
   const tip = Math.min(TIP, Math.abs(isDown ? to.top - from.bottom : from.top - to.bottom) / 4); // it never turns round
   const [start, end] = isDown ? [from.bottom + 1, to.top - tip] : [from.top - 1, to.bottom + tip];
   const between = standingIn(others, x, x, Math.min(start, end), Math.max(start, end));
-  if (!between.length) return `M${x},${start} V${end}`;
+  if (!between.length && Math.abs(end - start) >= SHORT) return `M${x},${start} V${end}`;
   const edge = Math.min(...[from, to, ...between].map((box) => box.edge)) - 6;
   const lower = ((from.bottom - from.y) / 2) * Math.sign(to.y - from.y); // not where lines come in
   return `M${from.left - 1},${from.y + lower} H${edge} V${to.y} H${to.left - to.tip}`;

@@ -29,6 +29,7 @@ from .bugs import (  # noqa: F401 - registers them
     healthy,
     masks,
     scores_and_weights,
+    states,
     texts,
     tiles,
     whole_pass,

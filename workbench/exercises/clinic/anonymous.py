@@ -7,9 +7,10 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
 from attn_lib.masks import causal_mask, padding_mask, window_mask
 from attn_lib.position import rotary
+from workbench.smollm.model import rms_norm
 
 NAMES_IN_SCOPE = {  # what the source of a bug may use; the notebook imports the same
     "F": F,
@@ -19,8 +20,10 @@ NAMES_IN_SCOPE = {  # what the source of a bug may use; the notebook imports the
     "merge_heads": merge_heads,
     "nn": nn,
     "padding_mask": padding_mask,
+    "rms_norm": rms_norm,
     "rotary": rotary,
     "scaled_dot_product_attention": scaled_dot_product_attention,
+    "share_heads": share_heads,
     "split_heads": split_heads,
     "torch": torch,
     "window_mask": window_mask,

@@ -8,6 +8,7 @@ from torch import nn
 
 from attn_lib.cache import cached_attention
 from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, share_heads, split_heads
+from attn_lib.linear import chunked_attention, linear_attention, pass_chunk
 from attn_lib.masks import causal_mask, padding_mask, window_mask
 from attn_lib.online import flash_attention
 from attn_lib.position import rotary
@@ -214,6 +215,61 @@ def tiled(core=by_library):
 
 def in_tiles(q, k, v, size, causal):
     return flash_attention(q, k, v, rows=2, keys=size, is_causal=causal)[0]
+
+
+# ------------------------------------------------------------------------------------ one matrix in place of a row
+
+
+def by_states(q, k, v, keep, rate):
+    return linear_attention(q, k, v, keep, rate)[0]
+
+
+def by_state_chunks(q, k, v, keep, rate):
+    return chunked_attention(q, k, v, keep, rate, chunk=3)[0]
+
+
+def by_matrices(q, k, v, keep, rate):
+    """S ← keep (1 − rate kᵀk) S + rate kᵀv, with whole matrices."""
+    state, outputs = k.new_zeros(k.size(-1), v.size(-1)), []
+    for t in range(len(k)):
+        key = k[t : t + 1]
+        state = keep[t] * (state - rate[t] * key.T @ (key @ state)) + rate[t] * key.T @ v[t : t + 1]
+        outputs.append(q[t] @ state)
+    return torch.stack(outputs)
+
+
+def one_by_one(
+    *,
+    error=lambda key, value, keep, state: value - key @ (keep * state),
+    also=lambda value, rate: 0.0,
+    kept=lambda state: state,
+):
+    """Return correct code with parts to be exchanged: the error, what is written beside it, how the state is kept."""
+
+    def attention(q, k, v, keep, rate):
+        state, outputs = k.new_zeros(k.size(-1), v.size(-1)), []
+        for t in range(len(k)):
+            written = rate[t] * error(k[t], v[t], keep[t], state) + also(v[t], rate[t])
+            state = kept(keep[t] * state + k[t][:, None] * written)
+            outputs.append(q[t] @ state)
+        return torch.stack(outputs)
+
+    return attention
+
+
+def in_state_chunks(size, *, border=torch.prod):
+    """Return attention in chunks; border: by what the old state fades at the end of a chunk, of its gates."""
+
+    def attention(q, k, v, keep, rate):
+        state, outputs = k.new_zeros(k.size(-1), v.size(-1)), []
+        for at in range(0, len(k), size):
+            now = slice(at, at + size)
+            output, new = pass_chunk(q[now], k[now], v[now], keep[now], rate[now], state)
+            state = new + (border(keep[now]) - keep[now].prod()) * state
+            outputs.append(output)
+        return torch.cat(outputs)
+
+    return attention
 
 
 class DropoutInTraining(nn.Module):

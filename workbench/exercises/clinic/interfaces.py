@@ -64,6 +64,13 @@ def of_block(n=4, d=4, batch=2, seed=0):
     return tuple(normal(*size, seed=seed + i) for i, size in enumerate(sizes))
 
 
+def with_gates(n=7, d_k=3, d_v=2, seed=0):
+    """Tokens with keys of length 1, and gates and rates from 0 to 1."""
+    q, k, v = normal(n, d_k, seed=seed), normal(n, d_k, seed=seed + 1), normal(n, d_v, seed=seed + 2)
+    keep, rate = (torch.sigmoid(normal(n, seed=seed + i)) for i in (3, 4))
+    return q, k / k.norm(dim=-1, keepdim=True), v, keep, rate
+
+
 PLAIN = Interface(
     "attention(q, k, v, mask=None)",
     "mask bool, True = may attend",
@@ -213,4 +220,11 @@ TEXTS = Interface(
     ],
     correct.of_texts,
     ("6.1", "6.4", "6.5", "6.8"),
+)
+STATES = Interface(
+    "attention(q, k, v, keep, rate)",
+    "one text, q and k (n, d_k), keys of length 1, v (n, d_v); keep and rate (n,): for each token the state is "
+    "multiplied by keep, then rate times the error is written, then the query reads",
+    [correct.by_states, correct.by_state_chunks, correct.by_matrices, correct.one_by_one()],
+    [with_gates(), with_gates(n=14, d_v=3, seed=5), with_gates(n=1, seed=10), with_gates(n=11, d_k=2, seed=15)],
 )

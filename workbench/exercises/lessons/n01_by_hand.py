@@ -515,15 +515,15 @@ def added_up(x, w_q, w_k, w_v, j):
 def its_weight(x, w_q, w_k, w_v, j):
     """These are the weights that the others give to token j, not how far their outputs move.
 
-    If the value of token j is close to what the others bring anyway, it can have a large weight, and its absence
-    changes little.
+    If the value of token j is close to the average of the other values, the token can have a large weight, and still
+    little changes without it.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1)[_others(x, j), j]
 
 
 @matters.misconception(reread="01#text-27")
 def down_the_columns(x, w_q, w_k, w_v, j):
-    """The lengths run down the columns: one for each number of an output.
+    """The lengths are taken down the columns: there is one for each number of an output.
 
     The exercise asks for one distance for each token, and a token is a row.
     """

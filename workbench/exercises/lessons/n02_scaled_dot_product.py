@@ -91,8 +91,8 @@ def global_max(scores):
 def mean(scores):
     """The mean is subtracted, not the largest.
 
-    On paper you may subtract any number. Only if it is the largest, every exponent is at most 0, and exp cannot
-    overflow.
+    On paper you may subtract any number. If you subtract the largest, every exponent is at most 0, and exp cannot
+    overflow. If you subtract another number, it can.
     """
     exps = torch.exp(scores - scores.mean(dim=-1, keepdim=True))
     return exps / exps.sum(dim=-1, keepdim=True)
@@ -345,7 +345,7 @@ def no_scale(q, k, v):
 
 @attention.misconception(reread="02#text-29")
 def d_not_root(q, k, v):
-    """The scores are divided by d_k in all, not by its root.
+    """The scores are divided by d_k in total, not by its root.
 
     You divided by d_k where √d_k is needed, or by √d_k twice: the queries, and then the scores. The variance of a score
     is d_k, but its typical size is √d_k.
@@ -746,7 +746,7 @@ def not_divided_by_lengths(q, k, v, temperature):
 def lengths_added_up(q, k, v, temperature):
     """The lengths are sums of absolute values.
 
-    The length of a vector is the root of the sum of its squares. Only with this length the dot product is a cosine.
+    The length of a vector is the root of the sum of its squares. The dot product is a cosine only with this length.
     """
     q, k = (x / x.abs().sum(dim=-1, keepdim=True) for x in (q, k))
     return _attended(q, k, v, temperature)
@@ -784,7 +784,7 @@ def length_of_a_row_of_scores(q, k, v, temperature):
 
 @cosine.misconception(reread="02#text-40")
 def axis_one(q, k, v, temperature):
-    """The lengths run along axis 1, whatever that is.
+    """The lengths are taken along axis 1, whatever that is.
 
     `F.normalize(x)` uses `dim=1` if you name no axis. With a batch in front, that is the axis of the tokens, or of the
     heads. A query is a row, so its length is taken over the last axis: `dim=-1`.

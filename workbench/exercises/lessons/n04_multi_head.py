@@ -224,7 +224,7 @@ def averaged(x):
 def tokens_of_all_texts(x):
     """The batch is gone: the tokens of all texts are in one list.
 
-    (batch · n, heads · head_dim) is a matrix for a linear layer that wants one. Here the batch stays: (batch, n,
+    Some code joins these two axes for a linear layer, (batch · n, heads · head_dim). Here the batch stays: (batch, n,
     heads · head_dim).
     """
     return merge_heads(x).flatten(0, 1)
@@ -371,7 +371,7 @@ def no_scale(*args):
 
 @multi_head.misconception(reread="02#text-29")
 def d_not_root(*args):
-    """The scores are divided by head_dim in all, not by its root.
+    """The scores are divided by head_dim in total, not by its root.
 
     Either the code divides by head_dim, or it divides by the root twice: first the queries, then the scores. The
     standard deviation of the scores grows like √head_dim.
@@ -392,8 +392,8 @@ def d_not_root(*args):
 def other_size_in_root(*args):
     """The scores are divided by something else than √head_dim, or multiplied.
 
-    A score is a sum of head_dim products, one for each feature of the head. It depends neither on the number of heads
-    nor on that of the tokens, and no fixed number is right for every head.
+    A score is a sum of head_dim products, one for each feature of the head. How large it is does not depend on the
+    number of heads or of tokens, and no fixed number is right for every head.
     """
     return _variant(*args, scale=lambda head_dim, embed_dim: head_dim**0.5)
 
@@ -1137,7 +1137,8 @@ def not_registered(*args):
     """The module does not know its own layers.
 
     It finds a layer, or an `nn.Parameter`, that is an attribute of its own. In a plain list or dict, or as a tensor, it
-    is not found: an optimiser would not train it, `state_dict` would not save it. `self.q_proj = nn.Linear(…)`.
+    is not found: an optimiser would not train it, `state_dict` would not save it. Write
+    `self.q_proj = nn.Linear(…)`.
     """
     return _refused(made.NOT_REGISTERED)(*args)
 
@@ -1166,7 +1167,7 @@ def no_output_projection(*args):
     forms=[form for order in ((0, 0, 0), (0, 0, 2), (0, 1, 1), (0, 1, 0)) for form in _variants(projected=order)],
 )
 def one_projection_for_several(*args):
-    """One projection makes several of queries, keys and values.
+    """One projection makes more than one of the three: queries, keys and values.
 
     Each has weights of its own: `q_proj` makes the queries, `k_proj` the keys, `v_proj` the values.
     """
@@ -1264,7 +1265,7 @@ def view_alone(*args):
     """The heads are cut with `view` alone.
 
     The shape is right, but `view` divides the numbers in the order of memory: a head gets all features of some tokens
-    in place of some features of all tokens. Then `transpose(1, 2)`.
+    in place of some features of all tokens. Use `view` to (batch, n, heads, head_dim), then `transpose(1, 2)`.
     """
     return _attends(*args, split=_viewed)
 

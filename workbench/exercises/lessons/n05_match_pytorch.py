@@ -625,10 +625,10 @@ def finite(mask, num_heads):
 
 @attn_mask.misconception(reread="03#text-21")
 def dead_opened(mask, num_heads):
-    """Rows with nothing left are opened.
+    """Rows in which every key is hidden are opened.
 
-    That keeps softmax from NaN, and then a query that may hear nobody hears everybody. The mask has to say what ours
-    says; what the module makes of such a row is its own affair.
+    Then softmax makes no NaN, but a query that may attend to no key attends to all keys. The mask has to hide what ours
+    hides, whatever the module makes of such a row.
     """
     ignored = to_attn_mask(mask, num_heads)
     return ignored & ~ignored.all(dim=-1, keepdim=True)

@@ -504,7 +504,8 @@ alibi_bias = function(
         "Which position has the first query?",
         "With 8 heads the slopes are 2 to the power of −1, −2, …, −8; with 4 heads −2, −4, −6, −8.",
         "For 6 heads: the slopes for 4 heads, then the 1st and the 3rd slope for 8 heads. In general: the slopes for "
-        "the largest power of two that is not larger, then every second slope for two times that power.",
+        "the largest power of two that is not larger than the number of heads, then every second slope for two times "
+        "that power.",
     ],
 )
 

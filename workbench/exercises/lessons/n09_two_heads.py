@@ -176,7 +176,7 @@ scoring = function(
     "9.2",
     induction.induction_score,
     as_="my_induction_score(weights, tokens)",
-    title="How much a head looks after the copy",
+    title="How much a head attends to the place after the copy",
     section="09#which-head",
     probes=[
         _seen([3, 1, 4, 3], seed=1),

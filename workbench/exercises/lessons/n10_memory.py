@@ -880,7 +880,7 @@ def all_or_nothing(draft, said, keys, values):
 def own_token_missing(draft, said, keys, values):
     """The large model's own token is missing.
 
-    At the first place that differs, `said` holds the right token. Even a draft that is all wrong brings one token.
+    At the first place that differs, `said` holds the right token. If the whole draft is wrong, one token is written.
     """
     return _accepted(draft, said, keys, values, own=draft[:0])
 

@@ -540,8 +540,8 @@ loss = function(
     gradients=True,
     hints=[
         "Shift first: `logits[:, :-1]` predict `tokens[:, 1:]`, row by row.",
-        "Which of the tokens to be predicted are no padding? The token at position i, counted from 0, is none if i is "
-        "smaller than the length of its text. Make a table of bools for this, (batch, n − 1).",
+        "Which of the tokens to be predicted are not padding? The token at position i, counted from 0, is not padding "
+        "if i is smaller than the length of its text. Make a table of bools for this, (batch, n − 1).",
         "Index both with that table, here called `real`: `predicted[real]` is (how_many, vocabulary), and "
         "`next_tokens[real]` is (how_many,). `F.cross_entropy` takes exactly these.",
     ],
@@ -646,7 +646,7 @@ def end_not_counted(logits, tokens, lengths):
 
 @loss.misconception(telltale_call=_texts(4, 5, [4, 2], seed=1))
 def one_padding_counted(logits, tokens, lengths):
-    """In each text one padding token is counted: the table of what is no padding was not shifted with the tokens.
+    """In each text one padding token is counted: the table of real tokens was not shifted with the tokens.
 
     Of 4 tokens 3 are predicted. The tokens lost their first column in the shift; the table has to lose its first
     column, too, and not its last.
@@ -709,8 +709,8 @@ def divided_by_texts(logits, tokens, lengths):
 def last_not_counted(logits, tokens, lengths):
     """The last token of each text is not counted.
 
-    Of 4 tokens 3 are predicted, and the last is one of them. If you shorten both the table of what is no padding and
-    the lengths, one token too many is lost.
+    Of 4 tokens 3 are predicted, and the last is one of them. If you shorten both the table of real tokens and the
+    lengths, one token too many is lost.
     """
     true = torch.arange(tokens.size(1) - 1) < lengths[:, None] - 2
     return _cost(logits[:, :-1], tokens[:, 1:], true)

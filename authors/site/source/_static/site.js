@@ -1,6 +1,8 @@
 // What a page does besides its boards: guesses are answered, boards remember where they were, wide things are reached.
 
 import { all, make, memory, remembers } from "../../../pages/kit.js";
+import { ownLines, setUpLine } from "../../../pages/line_field.js";
+import { qrCode } from "../../../pages/qr.js";
 
 const page =
   location.pathname
@@ -13,11 +15,19 @@ const ofTab = (name) => memory("sessionStorage", `attention:${home}:${name}`);
 
 // --------------------------------------------------------------------------------------------------- guesses
 
-const kept = lasting(page); // guess → { text, right, shown, once: right at once, done, again: may be repeated }
+const kept = lasting(page); // guess or line → { text, right, shown, once: right at once, done, again: is no guess }
 const typed = lasting(`${page}:typed`); // guess → what stands in its line, asked or not
 const order = lasting("begun"); // pages, as they were begun
 let margin = null; // what stands there, of a lesson
 const wasTried = (one) => one.done || typeof one.once === "boolean";
+
+function remember(id, again, state) {
+  const { once = null, done = false } = kept.get()?.[id] ?? {};
+  state.done = done || state.right || state.shown;
+  kept.set({ ...kept.get(), [id]: { ...state, once: once ?? state.once ?? null, again } });
+  if (!order.get()?.includes(page)) order.set([...(order.get() ?? []), page]);
+  sayHowFar();
+}
 
 function setUp(form) {
   const input = form.querySelector("input");
@@ -25,13 +35,6 @@ function setUp(form) {
   const again = form.dataset.again === "true";
   const question = JSON.parse(form.dataset.question);
   const tried = new Set();
-  function remember(state) {
-    const { once = null, done = false } = kept.get()?.[form.id] ?? {};
-    state.done = done || state.right || state.shown;
-    kept.set({ ...kept.get(), [form.id]: { ...state, once: once ?? state.once ?? null, again } });
-    if (!order.get()?.includes(page)) order.set([...(order.get() ?? []), page]);
-    sayHowFar();
-  }
   function say(text, right) {
     verdict.innerHTML = text;
     verdict.className = `verdict ${right ? "right" : "wrong"}`;
@@ -47,7 +50,7 @@ function setUp(form) {
     const enough = missed || tried.size > 1;
     say(`${right ? "✓" : unread ? "…" : "✗"} ${says}${right || unread || enough || again ? "" : " Try again."}`, right);
     if (right || enough) reveal();
-    remember({ text, right: Boolean(right), shown: enough, once: unread ? null : Boolean(right) });
+    remember(form.id, again, { text, right: Boolean(right), shown: enough, once: unread ? null : Boolean(right) });
   }
   // By its button or Enter, which clicks it: a frame that may send no forms has no event "submit"
   form.querySelector("button:not([type])")?.addEventListener("click", (event) => {
@@ -57,7 +60,7 @@ function setUp(form) {
   form.querySelector(".show")?.addEventListener("click", () => {
     say("", false);
     reveal();
-    remember({ text: "", right: false, shown: true });
+    remember(form.id, again, { text: "", right: false, shown: true });
   });
   const words = all(".word", form);
   const showWord = () => {
@@ -92,6 +95,53 @@ function waiting(form) {
 }
 
 all("form.guess").forEach(setUp);
+
+// ---------------------------------------------------------------------------------------------- lines of one's own
+
+// What judges a line, and what was recorded for those of this page, come when the first field is touched.
+let parts = null;
+function lineParts() {
+  const script = (name) =>
+    new Promise((resolve, reject) => {
+      const src = new URL(`${document.documentElement.dataset.content_root}_static/${name}.js`, document.baseURI).href;
+      const node = make("script", { src, onload: resolve, onerror: reject });
+      document.head.append(node);
+    });
+  parts ??= Promise.all([script("lines"), script(`lines/${page}`)]).then(() => ({
+    lines: attnLines,
+    lesson: window.attnLesson,
+  }));
+  parts.catch(() => (parts = null));
+  return parts;
+}
+const isRight = (form) => kept.get()?.[form.id]?.right;
+
+function setUpOwnLine(form) {
+  const section = form.closest("section[id]");
+  const heading = section?.querySelector("h1, h2, h3");
+  const text = typed.get()?.[form.id];
+  const before = kept.get()?.[form.id];
+  const isStale = text !== undefined && text !== before?.text;
+  setUpLine(form, {
+    ready: lineParts,
+    before: { text: text ?? before?.text, said: isStale ? null : before?.said },
+    done: () =>
+      new Set(
+        ownLines()
+          .filter(isRight)
+          .map((one) => one.dataset.line),
+      ),
+    keep: (state) => remember(form.id, true, { ...state, once: state.right }),
+    typed: (now) => typed.set({ ...typed.get(), [form.id]: now }),
+    again: heading ? `Read again: <a href="#${section.id}">${heading.innerHTML}</a>.` : "",
+  });
+  const shows = form.closest(".cell").nextElementSibling?.querySelector("details");
+  shows?.addEventListener("toggle", () => {
+    const state = kept.get()?.[form.id] ?? { text: form.querySelector("textarea").value, right: false };
+    if (shows.open && !state.done) remember(form.id, true, { ...state, shown: true });
+  });
+}
+ownLines().forEach(setUpOwnLine);
 // The guesses of a page that this browser knows; exercises are none.
 function guessesOn(name) {
   return Object.values(lasting(name).get() ?? {}).filter((one) => one && !one.again);
@@ -120,6 +170,44 @@ function sayWhereYouStand(place) {
   place.replaceChildren(...told);
 }
 sayHowFar();
+
+// ------------------------------------------------------------------------------------------------- for later
+
+// What is written in the notebook is for a computer: its button hands over the link to this place, and leads nowhere.
+function setUpLater(place) {
+  const [button, ways] = place.children;
+  button.addEventListener("click", () => {
+    if (!ways.children.length) ways.append(...waysTo(place));
+    ways.hidden = !ways.hidden;
+    button.setAttribute("aria-expanded", String(!ways.hidden));
+  });
+}
+function waysTo(place) {
+  const published = document.querySelector('meta[property="og:url"]')?.content;
+  const base = location.protocol === "file:" && published ? published : location.href;
+  const link = `${base.split("#")[0]}#${place.id}`;
+  const copy = make("button", { type: "button", className: "button", textContent: "Copy the link" });
+  copy.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(link);
+      copy.textContent = "Copied";
+    } catch {
+      copy.textContent = link; // to be marked and copied
+    }
+  });
+  const subject = encodeURIComponent(document.title);
+  const mail = `mailto:?subject=${subject}&body=${encodeURIComponent(link)}`;
+  const { notebook } = place.dataset;
+  const code = make("div", { className: "code", innerHTML: qrCode(link, "This place as a QR code") });
+  return [
+    make("p", { textContent: "You write this one in Python, in the notebook. Take the link to this place along:" }),
+    copy,
+    make("a", { className: "button", href: mail, textContent: "Mail it" }),
+    ...(notebook ? [make("a", { className: "button", href: notebook, textContent: "Open it in Colab" })] : []),
+    code,
+  ];
+}
+all(".later").forEach(setUpLater);
 
 // ----------------------------------------------------------------------------------------------------- cards
 
@@ -373,7 +461,7 @@ function whereYouAre() {
   const column = make("div", { className: "margin" }, nav);
   const article = document.querySelector("article");
   article.append(column);
-  const forms = headings.map((heading) => all("form.guess", heading.closest("section")));
+  const forms = headings.map((heading) => all("form:is(.guess, .own-line)", heading.closest("section")));
 
   // In the words' margin there is room unless something that is wider than words stands beside it.
   function isFree() {

@@ -16,12 +16,15 @@ export function ribbonsOf(view, sentence, words) {
   const { node, row } = sentence;
   const svg = element("svg", { class: "ribbons", "aria-hidden": "true" });
 
+  const shownHeads = () => view.shownHeads?.() ?? [...engine.maps.keys()];
+  const nameOf = (head) => engine.nameOf?.(head) ?? head;
+
   // Who is heard: for each head that is not out the places with their shares.
   function heardNow(least) {
     const { place } = engine;
     const { head: alone } = engine.state.settings;
     const among = view.lit ?? (alone < 0 ? null : alone);
-    return engine.maps.flatMap((_, head) =>
+    return shownHeads().flatMap((head) =>
       engine.isOut(head) || place === 0 // the first hears nobody but itself
         ? []
         : Array.from(engine.heard(head, place), (share, to) => ({
@@ -38,7 +41,7 @@ export function ribbonsOf(view, sentence, words) {
     const isNarrow = view.root.classList.contains("narrow");
     const lines = linesOf(words.nodes());
     const heard = heardNow(lines.length > 1 ? DRAWN.several : DRAWN.line);
-    const heads = headsBy(heard);
+    const heads = headsBy(heard, nameOf);
     const chosen = words.node(engine.place);
     if (!chosen || chosen.hidden) {
       words.mark(heads);
@@ -46,7 +49,7 @@ export function ribbonsOf(view, sentence, words) {
       return;
     }
     const isSeveral = isNarrow || node.classList.contains("several");
-    const thick = (isSeveral ? WIDTH.narrow : WIDTH.wide) * Math.min(1, 4 / engine.heads);
+    const thick = (isSeveral ? WIDTH.narrow : WIDTH.wide) * Math.min(1, 4 / shownHeads().length);
     const rise = Number.parseFloat(getComputedStyle(row).rowGap) || 40;
     const from = words.spot(engine.place);
     const spots = new Map(heard.map(({ to }) => [to, words.spot(to)]));
@@ -65,10 +68,10 @@ export function ribbonsOf(view, sentence, words) {
 }
 
 // Place → the heads that hear its word; those that are faint do not count.
-function headsBy(heard) {
+function headsBy(heard, nameOf) {
   const heads = new Map();
   for (const { head, to, share, isFaint } of heard) {
-    if (share >= NAMED && !isFaint) heads.set(to, [...(heads.get(to) ?? []), head]);
+    if (share >= NAMED && !isFaint) heads.set(to, [...(heads.get(to) ?? []), nameOf(head)]);
   }
   return heads;
 }

@@ -19,10 +19,11 @@ export function typeOf(view, sentence, words, field) {
   }
   const foot = (one) => one.offsetTop + one.offsetHeight;
   const isBelow = (one, other) => foot(one) > foot(other) + 20;
-  const last = () => words.node(size());
+  const last = () => words.node(size()) ?? field;
   function isOneLine(type) {
     set(type, false);
-    return !isBelow(last(), words.node(0)) && !isBelow(field, words.node(0));
+    const first = words.node(0) ?? field;
+    return !isBelow(last(), first) && !isBelow(field, first);
   }
   function isWhole(type) {
     set(type, true);

@@ -9,15 +9,16 @@ const isWord = (event) =>
 
 export function wordsOf(view, sentence, field) {
   const { engine } = view;
-  const { row, size, isLeftwards } = sentence;
-  const all = []; // place 0 is the sign that begins a text
+  const { row, size, isLeftwards, first = 1 } = sentence;
+  const all = []; // where the first word is at place 1, place 0 is the sign that begins a text
 
   function wordAt(place) {
     const name = element("span", { class: "name" });
     const mark = element("small", { "aria-hidden": "true" });
-    const node = element("button", { type: "button", class: place ? "word" : "word start" }, name, mark);
-    node.addEventListener("click", () => {
-      if (place && engine.place === place && node.wasChosen) field.open(place);
+    const node = element("button", { type: "button", class: place >= first ? "word" : "word start" }, name, mark);
+    node.addEventListener("click", (event) => {
+      if (event.shiftKey && sentence.chooseSecond) sentence.chooseSecond(place);
+      else if (place >= first && engine.place === place && node.wasChosen) field.open(place);
       else engine.choose(place);
       node.wasChosen = true;
     });
@@ -35,10 +36,11 @@ export function wordsOf(view, sentence, field) {
   function actOf(event, place) {
     const { key } = event;
     const forth = isLeftwards() ? -1 : 1;
+    if (event.shiftKey && sentence.actWithShift) return sentence.actWithShift(key, forth);
     const to = { ArrowLeft: place - forth, ArrowRight: place + forth, Home: 0, End: size() }[key];
     if (to !== undefined && !event.altKey && !event.ctrlKey && !event.metaKey) return () => go(to);
     if (key === "ArrowDown") return view.toList;
-    if (!place) return undefined;
+    if (place < first) return undefined;
     if (/^(Enter|F2)$/.test(key)) return () => field.open(place);
     if (/^(Delete|Backspace)$/.test(key)) return () => remove(place);
     return isWord(event) ? () => field.open(place, key) : undefined;
@@ -49,7 +51,7 @@ export function wordsOf(view, sentence, field) {
     return all[Math.max(0, to)].node.focus();
   }
   function remove(place) {
-    engine.remove(place - 1);
+    engine.remove(place - first);
     all[Math.min(place, size())].node.focus();
   }
 
@@ -100,7 +102,8 @@ export function wordsOf(view, sentence, field) {
       const shown = isInWords.has(k) ? words : words.replace(/heads? /, "");
       if (mark.textContent !== shown) mark.textContent = shown;
       const by = heads ? `, heard by ${words}` : "";
-      node.setAttribute("aria-label", k ? `${name.textContent}, word ${k}${by}` : `start of the text${by}`);
+      const label = sentence.labelOf?.(k) ?? (k ? `${name.textContent}, word ${k}` : "start of the text");
+      node.setAttribute("aria-label", `${label}${by}`);
     });
   }
 

@@ -1,6 +1,7 @@
 // Writing on: the model goes on with the text by lots that a seed decides, at a temperature, from so many words.
 
 import { button, element, newId } from "../elements.js";
+import { backOf } from "./back.js";
 import { COLDEST, HOTTEST } from "./engine.js";
 
 const PACE = 90; // ms a word
@@ -11,10 +12,6 @@ export function writingOf(view) {
   const write = button("Write on", () => (timer ? stop() : start()), "Let the model go on with the text");
   write.className = "first";
   const another = button("Another", onceMore, "Another ending, with the next seed");
-  const undo = button("Undo", () => engine.undo(), "Undo the last change (Ctrl+Z)");
-  const redo = button("Redo", () => engine.redo(), "Do it again (Ctrl+Y)");
-  const reset = button("Reset", () => engine.reset(), "Back to the example");
-  const links = (engine.model.more ?? []).map(({ act }) => button("Link", () => link(act), "Link to these words"));
   const temperature = slider("temperature", { min: COLDEST, max: HOTTEST, step: 0.1 }, (x) => x.toFixed(1));
   const count = engine.vocabulary.length;
   const tops = [1, 2, 3, 5, 8, 12, 20, 40].filter((top) => top < count).concat(0);
@@ -28,7 +25,7 @@ export function writingOf(view) {
   const node = element("div", { class: "write", role: "toolbar", "aria-label": "Writing on" });
   const go = element("span", { class: "go" }, write, another);
   node.append(go, temperature.node, top.node, seed);
-  const back = element("div", { class: "back", role: "group", "aria-label": "Back" }, ...links, undo, redo, reset);
+  const back = backOf(engine);
   let timer = null;
   let written = null; // the text after the last word that was written
   let isWriting = false; // while a word is added
@@ -53,10 +50,6 @@ export function writingOf(view) {
         input.setAttribute("aria-valuetext", words(value));
       },
     };
-  }
-
-  async function link(act) {
-    engine.moved(null, await act());
   }
 
   function start() {
@@ -99,15 +92,14 @@ export function writingOf(view) {
   }
   return {
     node,
-    back,
+    back: back.node,
     stop: halt,
     isBusy: () => timer !== null,
     update() {
       if (timer && !isWriting && engine.words !== written) halt(); // the text is another one: by Undo, Reset, a phrase
       write.textContent = timer ? "Stop" : "Write on";
       another.disabled = !tried && engine.yours >= engine.words.length;
-      undo.disabled = !engine.past.length;
-      redo.disabled = !engine.future.length;
+      back.update();
       seed.textContent = `seed ${engine.state.settings.seed}`;
       temperature.update();
       top.update();

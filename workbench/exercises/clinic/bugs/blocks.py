@@ -57,7 +57,7 @@ def carried_on_normed(x, w_q, w_k, w_v, w_1, w_2):
 
 @carried_on_normed.tested_by
 def detects(attention):
-    x = torch.full((1, 3, 4), 5.0)  # its norm is 0: nothing is heard, nothing added
+    x = torch.full((1, 3, 4), 5.0)  # normed, it is 0: attention and MLP add nothing
     return not torch.allclose(attention(x, *torch.randn(3, 4, 4), torch.randn(4, 8), torch.randn(8, 4)), x, atol=1e-2)
 
 

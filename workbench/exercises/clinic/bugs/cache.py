@@ -92,7 +92,7 @@ def at_once(calls):
     },
     hints=[
         "With queries of 0, all allowed keys get the same weight: the output is the plain average of their values.",
-        "Draw its mask for one new token when five are kept. Which keys does the newest token hear?",
+        "Draw its mask for one new token when five are kept. Which keys does the newest token attend to?",
         "However a text is cut, the output must be the same. Read six tokens at once, and then five and one, "
         "with one head, queries of 0 and a window that is longer than the text.",
     ],
@@ -121,7 +121,7 @@ chunk_top_left.blind_to(at_once)
 
 @chunk_top_left.tested_by
 def detects(attention):
-    q, (k, v) = torch.zeros(1, 1, 6, 4), torch.randn(2, 1, 1, 6, 4)  # equal weights for all that is heard
+    q, (k, v) = torch.zeros(1, 1, 6, 4), torch.randn(2, 1, 1, 6, 4)  # equal weights for all allowed keys
     return not torch.allclose(attention(q, k, v, [5, 1], 9), attention(q, k, v, [6], 9), atol=1e-4)
 
 
@@ -385,7 +385,8 @@ def flag_for_chunks(q, k, v, chunks, window):
 
     `is_causal=n_new > 1` puts the triangle of every chunk at the upper left, since PyTorch's own function starts there.
     A prompt has no earlier keys, and a single token needs no triangle, so the usual tests pass. The fault appears if a
-    long prompt is read in pieces, or if a draft is checked. (For example pytorch, issue 108108.)
+    long prompt is read in pieces, or if a draft, several proposed tokens, is checked in one call. (For example pytorch,
+    issue 108108.)
     """
     outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
     for query, key, value in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):

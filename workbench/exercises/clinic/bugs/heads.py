@@ -52,8 +52,8 @@ def merge_by_reshape(x):
 def heads_torn(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     """Heads are split with view alone.
 
-    The heads need the shape (batch, heads, n, head_dim), and `view` gives this shape. But it fills it in the order of
-    the memory, so each head gets parts of other tokens.
+    The heads need the shape (batch, heads, n, head_dim), and `view` gives this shape. But `view` fills this shape in
+    the order of the memory, so each head gets parts of other tokens.
     """
     batch, n, embed_dim = x.shape
     q, k, v = ((x @ w).view(batch, num_heads, n, embed_dim // num_heads) for w in (w_q, w_k, w_v))

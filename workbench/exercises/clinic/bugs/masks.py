@@ -434,6 +434,6 @@ def _has_both(call):
 def detects(attention):
     q, k, v = torch.randn(3, 2, 3, 8)
     mask = torch.ones(3, 3, dtype=torch.bool)
-    mask[1] = False  # nobody for query 1
+    mask[1] = False  # no key for query 1
     output = attention(q, k, v, torch.tensor([0, 3]), mask)  # and the first text has no real token
     return bool(output[0, 1].isnan().any())

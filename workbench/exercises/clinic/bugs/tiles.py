@@ -205,4 +205,4 @@ def not_causal(calls):
 def detects(attention):
     q, k, v = (torch.tensor(rows).view(1, -1, 1) for rows in ([1e6, 1e6], [-1e6, 0.0], [0.0, 1.0]))
     small, large = (attention(q * size, k, v, 1, True)[0, 0].item() for size in (0, 1))
-    return small < 0.1 and large > 0.5  # the value of a key that it may not hear
+    return small < 0.1 and large > 0.5  # the value of a key that is not allowed

@@ -1,0 +1,377 @@
+"""The slides of lesson 13. Your attention speaks English."""
+
+from attn_lib import rotary
+from workbench.display.drawings import Bars, Flow, Matrices, Matrix, Points, Sentence, Tiles, unknown
+
+from . import again, slide
+
+
+@slide(
+    "Your attention speaks English",
+    minutes=0.5,
+    say="""
+    Ask who has used a language model this week. Then: today one runs on the functions of this course, on this
+    laptop. Run the imports and the next cell while they look.
+    """,
+)
+def what_for():
+    return Sentence(["The", "keys", "near", "the", "cat"], inks={1: "key"}, says=None)
+
+
+@slide(
+    "A model that people use. What is in its file?",
+    minutes=1,
+    say="""
+    134 million numbers in a file of 98 MB. Let the hall read aloud what it writes. Then say whose attention
+    has just run: ours, and no line of attn_lib was changed for it.
+    """,
+)
+def it_speaks(model):
+    sizes = model.sizes
+    return Tiles(
+        [[sizes.blocks, sizes.heads, sizes.kv_heads, sizes.head_dim]],
+        columns=["blocks", "heads", "heads of keys\nand values", "features\na head"],
+    ).opened(0, 4)
+
+
+@slide(
+    "Which line is from which lesson?",
+    minutes=1.5,
+    say="""
+    The code by c. Point at a line, let the hall name the lesson: 4, 8, 10, 11. Two parts are new: RMSNorm, which
+    subtracts no mean, and the gate. They are for the second reading.
+    """,
+)
+def eight_lines():
+    boxes = {
+        "x": [0, 0.5],
+        "norm": [1, 1.2],
+        "attention": [2, 1.2],
+        "+": [3, 0.5],
+        " norm": [4, 1.2],
+        "MLP": [5, 1.2],
+        " +": [6, 0.5],
+    }
+    ways = [["x", "norm"], ["norm", "attention"], ["attention", "+"], ["x", "+"]]
+    ways += [["+", " norm"], [" norm", "MLP"], ["MLP", " +"], ["+", " +"]]
+    things = {"x": "input", "attention": "weights", "MLP": "value"}
+    return [
+        Flow(boxes, things=things, empty=empty, arrows=ways[:k]) for k, empty in ((4, [" norm", "MLP", " +"]), (8, []))
+    ]
+
+
+@slide(
+    "Three heads of keys, nine of queries. Which line?",
+    minutes=1.5,
+    say="""
+    Two things to say: turn, with the model's own base, and repeat each head where it stands. Those who repeat the
+    whole list get 0, 1, 2, 0, 1, 2: no error, and later they will read what it sounds like.
+    """,
+    hall="Who dictates it? [share_heads(rotary(key, base=100_000), 3)]",
+)
+def your_keys(key):
+    heads = rotary(key, base=100_000)[0, :, 1, :4].round(decimals=1)
+    return [
+        Matrices(
+            [
+                Matrix(heads, name="keys", thing="key"),
+                "→",
+                Matrix(rows, name="for nine", thing="key"),
+            ]
+        )
+        for rows in (unknown(9, 4), heads.repeat_interleave(3, dim=0))
+    ]
+
+
+@slide(
+    "How do we know that it is right?",
+    minutes=0.5,
+    say="""
+    It writes English, and that proves nothing, as they will see in half an hour. Somebody else's code, the same
+    file, the same logits: that proves something.
+    """,
+)
+def same_as_theirs(ours, theirs):
+    return [
+        Bars(["our logit", "theirs"], values, unit="", colour="output", strong=1, words=False)
+        for values in ([ours[0][0].item(), None], [ours[0][0].item(), theirs[0][0].item()])
+    ]
+
+
+@slide(
+    "The keys near the cat. What did your GPT say?",
+    minutes=0.5,
+    say="Remind them: .003 for were, since no story began like this. It had read 3000 stories.",
+    column=True,
+)
+def keys():
+    first = Sentence(["The", "keys", "near", "the", "cat"], inks={4: "query"}, says=None)
+    return [first, first.but(says=".")]
+
+
+@slide(
+    "Was or were: which share has were?",
+    minutes=1,
+    say="""
+    Let them write a number down. Then the four sentences: the nearest noun would say the opposite in two of them.
+    Do not praise the model: after The cat is black. The dog is white. The cat is, it says white.
+    """,
+    hall="The share of were, between 0 and 1? Bids. [0.93]",
+)
+def predict_keys(model, share_of_were):
+    texts = ("The keys near the cat", "The key near the cats", "The keys near the cats", "The key near the cat")
+    shares = [share_of_were(model.read(model.tokens(text))[0][0, -1]).item() for text in texts]
+    names = ["keys … cat", "key … cats", "keys … cats", "key … cat"]
+    return [
+        Bars(names, values, colour="output", strong=0, top=1)
+        for values in (unknown(4), [shares[0], *unknown(3)], shares)
+    ]
+
+
+@slide(
+    "Who told cat that there were keys?",
+    minutes=0.5,
+    say="Between cat and keys only attention moves anything. So in some block some head must have done it.",
+    column=True,
+)
+def which_of_270():
+    first = Sentence(["The", "keys", "near", "the", "cat"], inks={4: "query"}, arcs=[], says="were")
+    return [first, first.but(arcs=[[4, 1, 0.5]], inks={4: "query", 1: "key"})]
+
+
+@slide(
+    "270 maps. How much does cat give to keys?",
+    minutes=1.5,
+    say="""
+    Rows are queries, columns are keys: the last row, the column of keys. Exchanged, all are 0: nobody attends to
+    what comes later. Then the picture: let them name the two darkest squares.
+    """,
+    hall="Who dictates it? [maps[:, :, -1, 1]]",
+)
+def your_weights():
+    """Without a picture: its board or plot is shown."""
+
+
+@slide(
+    "One head off, each in turn. How many are missed?",
+    minutes=2,
+    say="""
+    Fifteen give keys a weight above .2, and most bid near fifteen. Show the second picture over the first: one
+    dark square. 28.7 attends with .39 and nothing is lost without it; 11.1 does not attend at all and is missed.
+    """,
+    hall="Of 270, how many change were by more than .05? Bids. [2]",
+)
+def predict_missed(whole, without):
+    names = ["all heads", "not 28.7", "not 27.8", "not 11.1", "not 26.0"]
+    shares = [whole, *(without[number, head] for number, head in ((28, 7), (27, 8), (11, 1), (26, 0)))]
+    return [
+        Bars(names, values, colour="output", strong=4, top=1, words=False)
+        for values in ([shares[0], *unknown(4)], shares)
+    ]
+
+
+@slide(
+    "Both off, 26.0 and 27.8. What is left?",
+    minutes=1.5,
+    say="""
+    First the one sentence, then the eighty: of plural subjects .90 are right, without the two .05. Without two
+    others nothing changes: that is the control, and without it the claim would be worth little.
+    """,
+    hall="The share of were without both? Bids. [0.38]",
+)
+def predict_both(both, whole, without):
+    names = ["all heads", "not 27.8", "not 26.0", "neither"]
+    shares = [whole, without[27, 8], without[26, 0], both]
+    return [
+        Bars(names, values, colour="output", strong=3, top=1, words=False) for values in ([*shares[:3], None], shares)
+    ]
+
+
+@slide(
+    "Two heads say another sentence's. Share of were?",
+    minutes=2,
+    say="""
+    Let them say first what each method can show: a map, turning off, an exchange. The book is one book, and the
+    model says were, since two heads say so. With two other heads it stays at .02.
+    """,
+    hall="The book on the shelf, but the two say what they said of the keys: share of were? Bids. [0.88]",
+)
+def predict_told(told):
+    first = Sentence(["The", "book", "on", "the", "shelf"], inks={1: "key"}, says="was")
+    return [first, first.but(says=None), first.but(says="were", ending="wrong" if told > 0.5 else "output")]
+
+
+@slide(
+    "Whose capital? Find the one head.",
+    minutes=3.5,
+    say="""
+    A sentence from the hall first. Then the task: Germany's capital. The darkest square of the grid is one
+    press away from the answer; the second darkest is a decoy. Ask what is left: other cities, so that a city
+    is due is still known.
+    """,
+    hall="Which head? [23.4]",
+)
+def board_text():
+    """Without a picture: its board or plot is shown."""
+
+
+@slide(
+    "One wrong line, in all blocks. What happens?",
+    minutes=1,
+    say="Nine lines, by c. Ask which of them could be wrong without an error: nearly all.",
+    column=True,
+)
+def one_wrong_line():
+    lines = ["scale", "softmax", "mask", "heads", "positions", "cache"]
+    return Tiles([lines[:3], lines[3:]]).opened(0, 6)
+
+
+@slide(
+    "No mask at all. What is the loss?",
+    minutes=1.5,
+    say="""
+    The healthy model has 3.36. Most bid higher. Then read its answer aloud: it repeats the question, word for
+    word, since each piece sees the one that it is to predict.
+    """,
+    hall="The loss without a mask, where the healthy one has 3.36? Bids. [1.74]",
+)
+def predict_no_mask(healthy, unmasked):
+    return [
+        Bars(["healthy", "no mask"], values, unit="", colour="wrong", strong=1, words=False)
+        for values in ([healthy, None], [healthy, unmasked])
+    ]
+
+
+@slide(
+    "Two questions to a text. Where is the line?",
+    minutes=2,
+    say="""
+    The prompt is read in one pass, each later word alone. Draw the table on the blackboard before you uncover it.
+    """,
+)
+def two_questions():
+    return Tiles(
+        [["healthy, or\nnobody hears", "the cache"], ["the pass\nover the prompt", "the numbers"]],
+        columns=["goes on in English", "falls apart"],
+        rows=["first word right", "first word wrong"],
+    ).opened(0, 1, 2, 3, 4)
+
+
+@slide(
+    "A, B, C: in which part is the line?",
+    minutes=2.5,
+    say="""
+    Read each aloud, and let the hall vote before the next. Then the lines: what stood there, and what stands
+    there now.
+    """,
+    hall="Numbers, pass or cache: A? B? C? [cache, pass, numbers]",
+)
+def predict_patients(says, where):
+    rows = []
+    for letter in "ABC":
+        words = says(letter).replace("⏎", " ⏎ ").split()
+        rows.append(
+            [*(word[:9] for word in words[:3]), [where[letter], "wrong"]]
+        )  # the text, word by word, then the part
+    return Tiles(rows, rows=list("ABC")).opened(*range(13))
+
+
+@slide(
+    "Healthy, or with a fault that nobody hears?",
+    minutes=1.5,
+    say="""
+    Hands: who finds a fault in this text? It was written with one position too late. Then the two tests, each of
+    which sees one of the two faults.
+    """,
+)
+def nobody_hears(two_tests, model, faulty, paragraph):
+    rows = [
+        two_tests(model, faulty(name), paragraph[:, :16]) for name in ("RoPE with base 10,000", "one position too late")
+    ]
+    return Tiles(
+        [[f"{one:.1f}" for one in row] for row in rows],
+        columns=["piece by piece", "other code"],
+        rows=["base 10,000", "too late"],
+    ).opened(0, 4)
+
+
+@slide(
+    "Bank has 576 numbers. What do they mean?",
+    minutes=1,
+    say="""
+    Nobody says. But two heaps of sentences make two means, and two means make a line. Show notebook 1's first
+    slide for a moment.
+    """,
+    column=True,
+)
+def bank():
+    first = Points(["money", "water"], [-1, 1], strong=[])
+    return [first, first.but(strong=[0, 1], caption="a line of our own")]
+
+
+@slide(
+    "Money −1, water +1. Where does a row stand?",
+    minutes=1.5,
+    say="Begin at the middle; a dot product; divided by the axis's product with itself. It is lesson 1's.",
+    hall="Who dictates it? [(row - middle) @ axis / (axis @ axis)]",
+    short=0,
+)
+def your_place():
+    first = Points(["money", "middle", "water"], [-1, 0, 1], strong=[1])
+    return [first, first.but(strong=[0, 1, 2])]
+
+
+@slide(
+    "We saw the hat and the bank. Where is bank?",
+    minutes=1,
+    say="""
+    No river, no coins. Bids from −1 to 1. Then all words, and last: all heads off, −.72 beside river and beside
+    coins alike.
+    """,
+    hall="The hat and the bank: from −1 to 1? Bids. [−0.48]",
+)
+def predict_hat(places):
+    some = ("money", "hat", "tree", "lake", "river")
+    first = Points(list(some), [places[word] for word in some], strong=[0, 4])
+    return [first.but(names=["money", "?", "", "", "river"]), first.but(strong=[0, 1, 2, 3, 4])]
+
+
+@slide(
+    "What does one wrong line sound like?",
+    minutes=0.5,
+    say="Ask for the three methods and what each shows, and for the two tests that see what nobody hears.",
+)
+def summary():
+    return again(predict_missed, predict_told, two_questions, predict_no_mask)
+
+
+@slide(
+    "Four exercises, and five patients who speak",
+    minutes=0,
+    say="""
+    13.1 is the one to grade. 13.2 in pairs: it has happened to many who changed from one file to another. 13.4
+    asks for the difference of two logits. The patients are for home: read first, then look for the line.
+    """,
+)
+def exercises():
+    return Tiles(
+        [["a block's\nattention", "rows for\nneighbours", "four bits", "what a head\ncarries"]],
+        columns=["13.1", "13.2", "13.3", "13.4"],
+    )
+
+
+@slide(
+    "Eleven questions over twelve lessons",
+    minutes=0,
+    say="""
+    For the last meeting: read them one by one, hands for each. After a wrong answer, write down the lesson.
+    """,
+)
+def ten_questions():
+    return Tiles(
+        [
+            ["1\nby hand", "2\nscaled", "3\nmasks", "4\nheads", "5\nPyTorch", "6\nbugs"],
+            ["7\nlearning", "8\nplaces", "9\ntwo heads", "10\nmemory", "11\na GPT", "12\ntiles"],
+        ],
+        rows=["part one", "part two"],
+    )

@@ -1,0 +1,183 @@
+// The field in which a learner writes a line of their own where no Python runs: on the site and on a deck of one's own.
+
+import { all, make } from "./kit.js";
+
+const SIGNS = ["_", "@", "(", ")", "[", "]", ".", "=", "-", ":", "~", "*"]; // which a phone's keyboard hides
+const SHOWN = 8; // rows and columns of a value
+const STATE = { right: ["✓", "right"], wrong: ["✗", "wrong"], error: ["✗", "wrong"] };
+
+const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+/** Words with `code` in them as HTML. */
+const marked = (text) => escaped(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+
+/**
+ * A form.own-line that answers. ready() brings `{ lines, lesson }`, what judges and what was recorded; before is what
+ * was kept; done() has the ids of lines that are right; keep(state) and typed(text) keep what was written; again is
+ * HTML that says where to read again.
+ */
+export function setUpLine(form, { ready, before, done, keep, typed, again = "" }) {
+  const editor = form.querySelector("textarea");
+  const check = form.querySelector("button:not([type])");
+  const { line, name } = form.dataset;
+  if (before?.text) editor.value = before.text;
+  let loading = null;
+  const load = () => {
+    loading ??= ready().then(
+      (parts) => {
+        setTimeout(() => parts.lines.judge(line, `${name} = torch.ones(2, 2)[0] @ torch.ones(2, 2)`, parts.lesson), 50); // so that the first time is no slower
+        return parts;
+      },
+      () => {
+        loading = null; // it is tried again
+        return null;
+      },
+    );
+    return loading;
+  };
+
+  function say(found, isNew) {
+    const [sign, kind] = STATE[found.status] ?? ["…", ""];
+    const words = found.slip ? found.says : marked(found.says);
+    const more = [found.again, found.status === "wrong" && again].filter(Boolean).join(" ");
+    form.querySelector(".verdict").innerHTML = `${sign} ${words}`;
+    form.querySelector(".verdict").className = `verdict ${kind}`;
+    form.querySelector(".more").innerHTML = more;
+    form.querySelector(".both").replaceChildren(...(isNew && found.yours !== undefined ? bothTables(found) : []));
+    if (found.at !== undefined && isNew) point(found.at);
+  }
+  function point(at) {
+    editor.focus();
+    editor.setSelectionRange(at, Math.min(at + 1, editor.value.length));
+  }
+  async function judge() {
+    check.disabled = true;
+    const parts = await load();
+    check.disabled = false;
+    if (!parts)
+      return say({ status: "unknown", says: "What compares your line could not be loaded. Try again." }, true);
+    editor.value = parts.lines.completed(editor.value, name);
+    grow();
+    const found = parts.lines.judge(line, editor.value, parts.lesson, done());
+    say(found, true);
+    const { status, says, slip } = found;
+    typed(editor.value);
+    if (status === "right" || status === "wrong")
+      keep({ text: editor.value, right: status === "right", said: { status, says, slip } });
+    return found;
+  }
+
+  const grow = () => {
+    editor.style.height = "auto";
+    if (editor.scrollHeight) editor.style.height = `${editor.scrollHeight + 2}px`;
+  };
+  function put(text) {
+    if (document.activeElement !== editor) editor.focus();
+    const { selectionStart: from, selectionEnd: to } = editor;
+    editor.setRangeText(text, from, to, "end");
+    editor.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  const signs = form.querySelector(".signs");
+  for (const sign of SIGNS) {
+    const button = make("button", { type: "button", textContent: sign, "aria-label": sign });
+    button.addEventListener("pointerdown", (event) => event.preventDefault()); // the phone's keyboard stays
+    button.addEventListener("click", () => put(sign));
+    signs.append(button);
+  }
+  check.addEventListener("click", (event) => {
+    event.preventDefault();
+    judge();
+  });
+  editor.addEventListener("focus", () => {
+    load();
+    setTimeout(() => {
+      const isAtStart = editor.selectionStart === 0 && editor.selectionEnd === 0; // where Tab leads
+      if (isAtStart) editor.setSelectionRange(editor.value.length, editor.value.length);
+    });
+  });
+  editor.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.shiftKey || event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    judge();
+  });
+  editor.addEventListener("input", () => {
+    grow();
+    typed(editor.value);
+  });
+  form.querySelector(".copy").addEventListener("click", async ({ target }) => {
+    const label = target.textContent;
+    try {
+      await navigator.clipboard.writeText(editor.value);
+      target.textContent = "Copied";
+    } catch {
+      editor.focus();
+      editor.select();
+      target.textContent = "Marked: copy it";
+    }
+    target.addEventListener("blur", () => (target.textContent = label), { once: true });
+  });
+  if (before?.said) say(before.said, false);
+  new ResizeObserver(grow).observe(form); // as it becomes visible, and when the screen turns
+}
+
+// ------------------------------------------------------------------------------------------- two values, side by side
+
+const depth = (x) => (Array.isArray(x) ? 1 + depth(x[0]) : 0);
+
+/** The first matrices in which two values differ, and which of each value it is. */
+function matrices(yours, expected) {
+  const place = [];
+  const isLike = (a, b) => JSON.stringify(shapeOf(a)) === JSON.stringify(shapeOf(b));
+  let [mine, other] = [yours, expected];
+  const alike = isLike(mine, other);
+  while (depth(mine) > 2) {
+    const at = alike
+      ? Math.max(
+          0,
+          mine.findIndex((part, i) => words(part, 3) !== words(other[i], 3)),
+        )
+      : 0;
+    place.push(at);
+    mine = mine[at];
+    if (alike) other = other[at];
+  }
+  while (depth(other) > 2) [other] = other;
+  return [rows(mine), rows(other), alike && place.length ? ` [${place.join(", ")}]` : ""];
+}
+const shapeOf = (x) => (Array.isArray(x) ? [x.length, ...(x.length ? shapeOf(x[0]) : [])] : []);
+const rows = (x) => (depth(x) === 2 ? x : [depth(x) ? x : [x]]);
+
+const words = (x, decimals) => (Array.isArray(x) ? `[${x.map((one) => words(one, decimals))}]` : number(x, decimals));
+function number(x, decimals) {
+  if (typeof x === "boolean") return x ? "True" : "False";
+  if (!Number.isFinite(x)) return Number.isNaN(x) ? "nan" : x > 0 ? "∞" : "−∞";
+  if (Number.isInteger(x) && Math.abs(x) < 1e6) return String(x).replace("-", "−");
+  const fits = Math.abs(x) >= 10 ** -decimals && Math.abs(x) < 1000;
+  return (fits ? x.toFixed(decimals) : x.toExponential(2)).replace(/-/g, "−");
+}
+
+/** The learner's value and the right one, with as many decimals as tell them apart, and what differs outlined. */
+function bothTables({ yours, expected }) {
+  const [mine, other, where] = matrices(yours, expected);
+  const decimals = [3, 5, 7].find((d) => words(mine, d) !== words(other, d)) ?? 3;
+  const size = (x) => `(${shapeOf(x).join(", ")}${shapeOf(x).length === 1 ? "," : ""})`;
+  return [
+    table(mine, other, `yours${where}, ${size(yours)}`, decimals),
+    table(other, mine, `expected${where}, ${size(expected)}`, decimals),
+  ];
+}
+function table(matrix, other, title, decimals) {
+  const cell = (x, i, j) => {
+    const text = number(x, decimals);
+    const there = other[i]?.[j];
+    const isOther = there === undefined || number(there, decimals) !== text;
+    return make("td", { className: isOther ? "differs" : "", textContent: isOther ? `≠ ${text}` : text });
+  };
+  const lines = matrix
+    .slice(0, SHOWN)
+    .map((row, i) => make("tr", {}, ...row.slice(0, SHOWN).map((x, j) => cell(x, i, j))));
+  const isCut = matrix.length > SHOWN || matrix[0]?.length > SHOWN;
+  const caption = make("caption", { textContent: isCut ? `${title}, the first of them` : title });
+  return make("div", { className: "value" }, make("table", {}, caption, make("tbody", {}, ...lines)));
+}
+
+export const ownLines = (within = document) => all("form.own-line", within);

@@ -1,0 +1,333 @@
+// A line of one's own beside the course's: what it gives is compared as workbench/predict.py's `blank` compares it, and
+// told in its words. Whoever changes one changes the other, and a test compares them.
+
+import { CLOSE_CALL, UNSURE } from "./limits.js";
+import { MODULES, Python, parsed, readable, Unreadable } from "./python.js";
+import { isFloat, laidOut, listOf, Mistake, made, numbersOf, Tensor, Unknown } from "./tensor.js";
+import { settings } from "./torch.js";
+import { Dtype, ELLIPSIS, isNumber, kindOf, Thing, Tuple } from "./values.js";
+
+const AGAIN = "Mend your line and compare it again, or look at the course's.";
+
+// ------------------------------------------------------------------------------------------------- what was recorded
+
+/** A recorded value as Python's; lesson has the tensors and the functions that its lines share. */
+function revived(data, lesson, python) {
+  const each = (list) => list.map((one) => revived(one, lesson, python));
+  if ("t" in data) return tensorAt(lesson, data.t);
+  if ("i" in data) return BigInt(data.i);
+  if ("v" in data) return data.f ? (INFINITE[data.v] ?? data.v) : data.v;
+  if ("d" in data) return Dtype.of(data.d);
+  if ("l" in data) return each(data.l);
+  if ("u" in data)
+    return Object.assign(Tuple.from(each(data.u)), data.fields ? { fields: data.fields, of: data.of } : {});
+  if ("class" in data) return (positional) => Object.assign(Tuple.named(data.class, ...positional), { of: data.of });
+  if ("m" in data) return MODULES[data.m];
+  if ("library" in data) return lesson.functions.get(data.library);
+  if ("source" in data) return python.run(data.source);
+  const attributes = Object.entries(data.o).map(([name, one]) => [name, revived(one, lesson, python)]);
+  return new Thing("this module", new Map(attributes));
+}
+const INFINITE = { nan: NaN, inf: Infinity, "-inf": -Infinity };
+/** A recorded tensor, made once: nothing writes into one. */
+function tensorAt(lesson, place) {
+  lesson.made ??= [];
+  lesson.made[place] ??= tensorOf(lesson.tensors[place]);
+  return lesson.made[place];
+}
+function tensorOf([dtype, shape, numbers, strides, parts = 1]) {
+  const tensor = made(
+    dtype,
+    shape,
+    numbers.map((x) => INFINITE[x] ?? x / parts),
+  );
+  return strides ? laidOut(tensor, strides) : tensor;
+}
+
+/** The names of the notebook where the line stands. */
+function pythonFor(line, lesson, done, isSingle = false) {
+  settings.dtype = line.dtype;
+  if (!lesson.functions) {
+    const names = new Map(Object.entries(MODULES).concat([["F", MODULES["torch.nn.functional"]]]));
+    names
+      .set("nn", MODULES["torch.nn"])
+      .set("Cache", (positional) => Object.assign(Tuple.named(lesson.cache, ...positional), { of: "Cache" }));
+    for (const name of lesson.checks) names.set(name, checkOf(name));
+    new Python(names).run(lesson.library);
+    lesson.functions = names;
+  }
+  const names = new Map();
+  const python = new Python(
+    names,
+    (name) => {
+      if (line.names[name]?.own) return new Unknown(`\`${name}\` before your line for it is right`);
+      return line.missing.includes(name) ? new Unknown(`\`${name}\``) : null;
+    },
+    isSingle,
+  );
+  const own = Object.entries(line.names).filter(([, data]) => !("own" in data && !done.has(data.own)));
+  for (const [name, data] of own) {
+    if ("own" in data) names.set(name, revived(lesson.lines[data.own].right, lesson, python));
+    else if (!("source" in data)) names.set(name, revived(data, lesson, python));
+  }
+  for (const [, data] of own) if ("source" in data) python.run(data.source);
+  return python;
+}
+/** What the library asks of its arguments, as far as a line can miss it; the rest it finds out by itself. */
+const checkOf =
+  (name) =>
+  (positional, named = {}) => {
+    if (name === "check_lengths" && isFloat(positional[0].dtype))
+      throw new Mistake("TypeError: lengths must be whole numbers");
+    if (name !== "check_count") return null;
+    const [what, count] = positional;
+    if (typeof count !== "bigint") throw new Unknown(`${what} that is ${kindOf(count)}`);
+    if (count < (named.least ?? 1n)) throw new Mistake(`ValueError: ${what}=${count} is too small`);
+    return null;
+  };
+
+// ------------------------------------------------------------------------------------------------- what a line gives
+
+/** Whether something is still to be written: `...` or None, alone or in a list. */
+const isOpen = (x) => x === null || x === ELLIPSIS || (Array.isArray(x) && x.some(isOpen));
+
+/** Nested lists of numbers, True and False. */
+function nested(x) {
+  if (x instanceof Tensor) return listOf(x);
+  if (Array.isArray(x)) return x.map(nested);
+  if (typeof x === "boolean") return x;
+  if (isNumber(x)) return Number(x);
+  return undefined; // none of what is asked for
+}
+const flat = (x) => (Array.isArray(x) ? x.flatMap(flat) : [x]);
+function formOf(x) {
+  if (!Array.isArray(x)) return [];
+  const inner = [...new Set(x.map((one) => String(formOf(one))))];
+  if (inner.length > 1 || inner.includes("ragged")) return "ragged";
+  return [x.length, ...(x.length ? formOf(x[0]) : [])];
+}
+
+/** Whether two nested lists are the same, within what is allowed; what is nearly that is not decided here. */
+function isSame(mine, wanted, within) {
+  if (String(formOf(mine)) !== String(formOf(wanted))) return false;
+  const others = flat(wanted);
+  const pairs = flat(mine).map((x, i) => [x, others[i]]);
+  if (pairs.some(([x, y]) => typeof x !== typeof y)) return false;
+  const gap = Math.max(0, ...pairs.map(([x, y]) => gapOf(x, y)));
+  if (gap > CLOSE_CALL[0] * within && gap < CLOSE_CALL[1] * within)
+    throw new Unknown("a line whose numbers are so nearly as far off as is allowed");
+  return gap <= within;
+}
+function gapOf(x, y) {
+  if (typeof x === "boolean") return x === y ? 0 : Infinity;
+  if (!Number.isFinite(x) || !Number.isFinite(y)) return Object.is(x, y) ? 0 : Infinity;
+  return Math.abs(x - y);
+}
+function largestGap(mine, slip) {
+  const others = flat(slip);
+  return flat(mine).reduce((most, x, i) => Math.max(most, gapOf(x, others[i])), 0);
+}
+
+const shown = (shape) => (shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`);
+const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+const isNear = (x, y, within) => gapOf(x, y) <= within;
+
+/** What can be said of a wrong line without its answer. */
+function difference(mine, wanted, within) {
+  const [here, there] = [formOf(mine), formOf(wanted)];
+  if (here === "ragged") return "Its rows have different lengths.";
+  const [ours, theirs] = [flat(mine), flat(wanted)];
+  if (String(here) !== String(there)) {
+    const told = `Its shape is ${shown(here)}, and should be ${shown(there)}.`;
+    const isAlike =
+      ours.length === theirs.length &&
+      ours.every((x, i) => typeof x === typeof theirs[i] && isNear(x, theirs[i], within));
+    return isAlike ? `The right numbers, but in lessons about shapes a shape is part of the answer. ${told}` : told;
+  }
+  const areFlags = (list) => list.length > 0 && list.every((x) => typeof x === "boolean");
+  if (areFlags(theirs) && ours.some((x) => typeof x === "number"))
+    return "True and False are asked for, and yours has numbers.";
+  if (areFlags(theirs)) {
+    const wrong = ours.filter((x, i) => x !== theirs[i]).length;
+    return `${wrong} of ${theirs.length} ${wrong === 1 ? "is" : "are"} not right.`;
+  }
+  if (ours.some((x) => typeof x === "boolean")) return "That is not what happens. Can you say why?";
+  if (ours.every((x, i) => isNear(-x, theirs[i], within))) return "The size is right, the sign is not.";
+  if (theirs.length === 1) return ours[0] > theirs[0] ? "That is too large." : "That is too small.";
+  const up = (list) => [...list].sort((a, b) => a - b);
+  if (up(ours).every((x, i) => isNear(x, up(theirs)[i], within))) return "The right numbers, in another order.";
+  const wrong = ours.filter((x, i) => !isNear(x, theirs[i], within)).length;
+  if (wrong === theirs.length)
+    return wrong > 2 ? "None of the numbers is right." : "Neither of the two numbers is right.";
+  return `${wrong} of ${count(theirs.length, "number")} ${wrong === 1 ? "is" : "are"} not right.`;
+}
+
+/** What is said to several results of a call, of which one is asked for, or "". */
+function severalForOne(value, wanted) {
+  if (!Array.isArray(value) || value.length < 2 || !Array.isArray(wanted)) return "";
+  const ofTensors = value.map((one) => one instanceof Tensor && one.shape.length > 0);
+  if (ofTensors.every(Boolean)) {
+    const rows = new Set(value.map((one) => String(one.shape)));
+    return rows.size === 1 && rows.has(String(formOf(wanted).slice(1)))
+      ? ""
+      : `It is ${value.length} tensors; one is asked for.`;
+  }
+  if (!(value instanceof Tuple) || !ofTensors.some(Boolean)) return "";
+  const kinds = value.map((one) =>
+    one instanceof Tensor
+      ? "Tensor"
+      : typeof one === "bigint"
+        ? "int"
+        : typeof one === "number"
+          ? "float"
+          : one instanceof Tuple
+            ? (one.of ?? "tuple")
+            : "list",
+  );
+  return `It is a ${value.length === 2 ? "pair" : `tuple of ${value.length}`}, ${kinds.join(" and ")}; one tensor is asked for.`;
+}
+
+// ------------------------------------------------------------------------------------------------- the verdict
+
+/** Whether a line gives another value to what the notebook goes on with. */
+function overwritten(line, names, before) {
+  return line.goesOn.find((name) => names.get(name) !== before.get(name));
+}
+
+/** A lone expression is the line's value: its name is written before it. */
+export function completed(given, name) {
+  const source = readable(given);
+  let tree;
+  try {
+    tree = parsed(source);
+  } catch {
+    return given;
+  }
+  const last = tree.lastChild;
+  const isNamed = new RegExp(`(^|\\n)[^#\\n]*\\b${name}\\b\\s*(=[^=]|,)|def ${name}\\b`).test(source);
+  if (isNamed || last?.name !== "ExpressionStatement" || last.firstChild.name === "Ellipsis") return given;
+  return `${source.slice(0, last.from)}${name} = ${source.slice(last.from)}`;
+}
+
+/**
+ * What is said of a line: status is "none", "right", "wrong", "unread", "error" or "unknown"; says is words with
+ * `code`, or HTML where there is a slip; yours and expected are nested lists where both can be shown; at is where a
+ * line cannot be read. done has the ids of lines that are right; read judges one number, `attnGuess.judge`.
+ */
+export function judge(id, source, lesson, done = new Set(), read = null) {
+  const line = { ...lesson.lines[id], read };
+  try {
+    const value = lineValue(line, source, lesson, done);
+    const found = compared(line, value, lesson);
+    if (["right", "wrong"].includes(found.status))
+      refuseUnsure(line, value, lineValue(line, source, lesson, done, true));
+    return found.status === "right" && isByChance(line, source, lesson, done)
+      ? { status: "wrong", says: line.second.says, slip: null, again: AGAIN }
+      : found;
+  } catch (error) {
+    if (error instanceof Unreadable)
+      return { status: "error", says: `Python cannot read this: ${error.message}.`, at: error.from };
+    if (error instanceof Mistake)
+      return { status: "error", says: `Python stops here. ${error.message}.`.replace(/\?\.$/, "?") };
+    if (!(error instanceof Unknown)) return unknown("this line");
+    return unknown(error.message, error.close);
+  }
+}
+
+/** What code gives with these names: a dtype, a shape and numbers, for whoever compares it with PyTorch. */
+export function worked(source, line, lesson) {
+  try {
+    const value = pythonFor(line, lesson, new Set()).run(source);
+    if (value instanceof Tensor)
+      return { dtype: value.dtype, shape: value.shape, numbers: [...numbersOf(value)].map(String) };
+    return { plain: String(JSON.stringify(nested(value) ?? kindOf(value))) };
+  } catch (error) {
+    const kind = [Unreadable, Mistake, Unknown].find((one) => error instanceof one);
+    return { [kind === Unknown ? "unknown" : kind ? "error" : "crash"]: kind ? error.message : error.stack };
+  }
+}
+
+function unknown(what, close) {
+  if (close) return { status: "unknown", says: `${what} cannot be tried here. Did you mean \`${close}\`?` };
+  return {
+    status: "unknown",
+    says: `${what[0].toUpperCase()}${what.slice(1)} cannot be tried here; in the notebook it can.`,
+  };
+}
+
+/** Whether a line that is right with the lesson's numbers is wrong with others for all of the names that it reads. */
+function isByChance(line, source, lesson, done) {
+  const { names = {}, gives } = line.second ?? {};
+  const all = Object.keys(names);
+  if (!all.length || !all.every((name) => new RegExp(`\\b${name}\\b`).test(source.replace(/#.*/g, "")))) return false;
+  try {
+    const others = { ...line, names: { ...line.names, ...names } };
+    return !isSame(nested(lineValue(others, source, lesson, done)), listed(gives, lesson), 1e-3);
+  } catch (error) {
+    if (error instanceof Unknown) throw error;
+    return true;
+  }
+}
+
+/** Refuses a line whose numbers depend on how sums are rounded on the way. */
+function refuseUnsure(line, value, other) {
+  if (line.question.form !== "tensor" || line.dtype === "float64") return;
+  if (largestGap(nested(value), nested(other)) > UNSURE * line.question.within)
+    throw new Unknown("a line whose last digits depend on the order in which it is added up");
+}
+
+function lineValue(line, source, lesson, done, isSingle = false) {
+  if (/^\s*(\w+\s*=\s*)?["']?show["']?\s*$/.test(source)) return "show";
+  const python = pythonFor(line, lesson, done, isSingle);
+  const { names } = python.globals;
+  const before = new Map(names);
+  const out = python.run(source);
+  const changed = overwritten(line, names, before);
+  if (changed) throw new Unknown(`a line that gives \`${changed}\`, with which the notebook goes on, another value`);
+  if (!names.has(line.name)) {
+    if (out === undefined || out === null || out === ELLIPSIS) return ELLIPSIS;
+    throw new Mistake(`NameError: no name \`${line.name}\` is defined here: the line begins \`${line.name} =\``);
+  }
+  return names.get(line.name);
+}
+
+function compared(line, value, lesson) {
+  const wanted = listed(line.right, lesson);
+  if (value === "show") return { status: "shown", says: "Below stands a line that does it." };
+  if (isOpen(value)) return { status: "none", says: "Nothing is written yet." };
+  if (line.question.form !== "tensor") return asNumber(line, value);
+  const mine = nested(value);
+  if (flat(mine).includes(undefined)) {
+    if (typeof value === "string" || (Array.isArray(value) && flat(value).every((x) => typeof x === "string")))
+      return { status: "unread", says: "That could not be read. A tensor is asked for." };
+    throw new Unknown(kindOf(value));
+  }
+  const { within } = line.question;
+  if (isSame(mine, wanted, within)) return { status: "right", says: "Right: your line gives what the course's gives." };
+  const near = line.slips
+    .map((slip) => ({ ...slip, value: listed(slip.value, lesson) }))
+    .filter((slip) => isSame(mine, slip.value, within))
+    .map((slip) => ({ ...slip, gap: largestGap(mine, slip.value) }))
+    .sort((a, b) => a.gap - b.gap);
+  const shape = formOf(mine);
+  const both = shape === "ragged" || Array.isArray(value) ? {} : { yours: mine, expected: wanted };
+  const says = near[0]?.says ?? (severalForOne(value, wanted) || difference(mine, wanted, within));
+  return { status: "wrong", slip: near[0]?.name ?? null, says, again: AGAIN, ...both };
+}
+
+/** One number is read as a guess is. */
+function asNumber(line, value) {
+  const one = Array.isArray(value) && value.length === 1 ? value[0] : value;
+  const number = one instanceof Tensor && numbersOf(one).length === 1 ? numbersOf(one)[0] : one;
+  if (!isNumber(number) && typeof number !== "string") throw new Unknown(kindOf(value));
+  if (typeof number === "boolean") return { status: "unread", says: "That could not be read. Write it as one number." };
+  const { right, unread, says, slip = null } = line.read(line.question, String(number));
+  return {
+    status: right ? "right" : unread ? "unread" : "wrong",
+    says: right ? "Right: your line gives what the course's gives." : says,
+    slip,
+    again: AGAIN,
+  };
+}
+
+const listed = (data, lesson) => nested(revived(data, lesson, null));

@@ -1,0 +1,729 @@
+// A line of Python, parsed by @lezer/python and worked out: what learners write in one, and the course's own functions.
+
+import { parser } from "@lezer/python";
+import { DEEPEST, MOST_CALLS } from "./limits.js";
+import { begin, Mistake, numbersOf, numelOf, select, Tensor, Unknown } from "./tensor.js";
+import { BINARY, FUNCTIONS, fromTensor, indexed, METHODS, OF_FUNCTIONAL, PROPERTIES, UNARY } from "./torch.js";
+import { Dtype, ELLIPSIS, isNumber, kindOf, lazy, numberOf, Slice, sequence, Thing, Tuple } from "./values.js";
+
+/** What cannot be read as Python: a reason, and from where to where. */
+export class Unreadable extends Error {
+  constructor(message, from, to = from) {
+    super(message);
+    Object.assign(this, { from, to });
+  }
+}
+
+const text = (source, node) => source.slice(node.from, node.to);
+function children(node) {
+  const found = [];
+  for (let child = node.firstChild; child; child = child.nextSibling) if (child.name !== "Comment") found.push(child);
+  return found;
+}
+const parts = (node) => children(node).filter(({ name }) => !/^[()[\],:.]$/.test(name));
+
+// ------------------------------------------------------------------------------------------------- reading a line
+
+const CLOSING = { "(": ")", "[": "]", "{": "}" };
+const TYPED = {
+  "“": '"',
+  "”": '"',
+  "‘": "'",
+  "’": "'",
+  "–": "-",
+  "−": "-",
+  "×": "*",
+  "·": "*",
+  "÷": "/",
+  "…": "...",
+  "≤": "<=",
+  "≥": ">=",
+  "≠": "!=",
+};
+
+/** Where brackets do not pair, in words, or null. */
+function unpaired(source) {
+  const open = [];
+  const plain = source.replace(/("|')(?:\\.|(?!\1).)*\1|#.*/g, (found) => " ".repeat(found.length));
+  for (const [i, sign] of [...plain].entries()) {
+    if (sign in CLOSING) open.push([sign, i]);
+    else if (Object.values(CLOSING).includes(sign)) {
+      const [last, at] = open.pop() ?? [];
+      if (!last) return [`this \`${sign}\` closes nothing: no bracket is open before it`, i];
+      if (CLOSING[last] !== sign)
+        return [`this \`${sign}\` closes the \`${last}\` of place ${at + 1}, which needs \`${CLOSING[last]}\``, i];
+    }
+  }
+  const [last, at] = open.pop() ?? [];
+  return last ? [`this \`${last}\` is never closed: a \`${CLOSING[last]}\` is missing behind it`, at] : null;
+}
+
+function reasonFor(source, node) {
+  const sign = [...source].findIndex((one) => one in TYPED);
+  if (sign >= 0) return [`\`${source[sign]}\` is no sign of Python: write \`${TYPED[source[sign]]}\``, sign];
+  const brackets = unpaired(source);
+  if (brackets) return brackets;
+  const before = source.slice(0, node.from).trimEnd();
+  const after = source.slice(node.from).trimStart();
+  if (!after || after.startsWith("\n"))
+    return [`something is missing behind \`${before.split(/\s+/).pop() ?? ""}\``, before.length];
+  if (/[\w)\]]$/.test(before) && /^[\w(]/.test(after))
+    return [
+      `between \`${/[\w.]+\)?\]?$|.$/.exec(before)[0]}\` and \`${/^[\w.]+|^./.exec(after)[0]}\` a sign is missing, as \`*\`, \`@\` or \`,\``,
+      node.from,
+    ];
+  if (/[-+*/@&|=,<>]$/.test(before)) return [`behind \`${before.at(-1)}\` a value is missing`, before.length];
+  throw new Unknown(`\`${/^\S+/.exec(after)[0]}\` where it stands`); // a grammar may know less than Python
+}
+
+/** A line as the grammar takes it, which does not know `1.` as a number. */
+export const readable = (source) =>
+  source.replace(/(^|[^\w.])(\d[\d_]*)\.(?![\w.])/g, "$1$2.0").replace(/(^|[^\w.])(\d+)\.(?=e[-+\d])/gi, "$1$2.0");
+
+/** The tree of a line; raises Unreadable, which says where and why. */
+export function parsed(source) {
+  const strange = /^\s*[%!?]/m.exec(source);
+  if (strange) throw new Unknown(`\`${strange[0].trim()}\`, a command to the notebook,`);
+  const tree = parser.parse(source);
+  let first = null;
+  tree.iterate({
+    enter(node) {
+      if (node.type.isError && !first) first = node.node;
+    },
+  });
+  if (first) {
+    const [reason, at] = reasonFor(source, first);
+    throw new Unreadable(reason, at);
+  }
+  return tree.topNode;
+}
+
+// ------------------------------------------------------------------------------------------------- Python's own
+
+const whole = (x, name) =>
+  typeof x === "bigint" ? x : typeof x === "boolean" ? BigInt(x) : fail(`${name} needs a whole number`);
+const fail = (words) => {
+  throw new Unknown(words);
+};
+const math = { pi: Math.PI, e: Math.E, inf: Infinity, nan: NaN };
+for (const name of ["sqrt", "exp", "sin", "cos", "tan", "tanh", "log2"])
+  math[name] = ([x]) => {
+    const given = single(x);
+    const out = Math[name](given);
+    if (Number.isNaN(out) && !Number.isNaN(given)) throw new Mistake(`ValueError: math.${name} is not for ${given}`);
+    return out;
+  };
+math.log = ([x, base]) => {
+  if (single(x) <= 0) throw new Mistake("ValueError: math.log is for numbers above 0");
+  return Math.log(single(x)) / (base === undefined ? 1 : Math.log(single(base)));
+};
+const single = (x) => (x instanceof Tensor && numelOf(x.shape) === 1 ? numbersOf(x)[0] : numberOf(x));
+const chosen =
+  (name, isBetter) =>
+  (given, { default: otherwise, ...named } = {}) => {
+    if (Object.keys(named).length) throw new Unknown(`${name} with a key`);
+    const list = given.length === 1 ? iterated(given[0]) : given;
+    if (!list.length) return otherwise ?? fail(`${name} of nothing`);
+    return list.reduce((a, b) => (isTrue(operate(isBetter, b, a)) ? b : a));
+  };
+const positive = (x) => (x < 0 ? -x : x);
+const BUILTINS = {
+  len: ([x]) => BigInt(x instanceof Tensor ? (x.shape[0] ?? fail("len of a single number")) : sequence(x).length),
+  range: (given) => {
+    const [from, to, by] = given.length > 1 ? given : [0n, given[0]];
+    const out = [];
+    const [first, last, step] = [from, to, by ?? 1n].map((x) => whole(x, "range"));
+    for (let i = first; step > 0n ? i < last : i > last; i += step || fail("range by 0"))
+      out.push(i) > MOST_CALLS && fail("so long a range");
+    return out;
+  },
+  sum: ([x, start = 0n]) => iterated(x).reduce((a, b) => operate("+", a, b), start),
+  max: chosen("max", ">"),
+  min: chosen("min", "<"),
+  abs: ([x]) =>
+    x instanceof Tensor
+      ? METHODS.get("abs")([x])
+      : isNumber(x)
+        ? positive(typeof x === "boolean" ? BigInt(x) : x)
+        : fail(`abs of ${kindOf(x)}`),
+  float: ([x]) =>
+    typeof x === "string"
+      ? /^-?inf$/.test(x)
+        ? Number(x.replace("inf", "Infinity"))
+        : Number.isNaN(Number(x))
+          ? fail(`float("${x}")`)
+          : Number(x)
+      : single(x),
+  int: ([x]) =>
+    typeof x === "bigint" ? x : Number.isFinite(single(x)) ? BigInt(Math.trunc(single(x))) : fail("int of this"),
+  bool: ([x]) => isTrue(x),
+  list: ([x = []]) => iterated(x),
+  tuple: ([x = []]) => Tuple.from(iterated(x)),
+  zip: (lists, { strict } = {}) => {
+    const all = lists.map(iterated);
+    if (strict && all.some((one) => one.length !== all[0].length))
+      throw new Mistake("ValueError: zip's lists are not equally long");
+    return Array.from({ length: Math.min(...all.map((one) => one.length)) }, (_, i) =>
+      Tuple.from(all, (one) => one[i]),
+    );
+  },
+  enumerate: ([x, start = 0n]) => iterated(x).map((one, i) => Tuple.of(BigInt(i) + start, one)),
+  reversed: ([x]) => iterated(x).reverse(),
+  next: ([x]) => iterated(x)[0] ?? fail("next of nothing"),
+  all: ([x]) => iterated(x).every(isTrue),
+  any: ([x]) => iterated(x).some(isTrue),
+  pow: ([x, y]) => operate("**", x, y),
+};
+const OTHERS =
+  "print round sorted map filter str dict set type isinstance divmod slice iter repr getattr hasattr eval exec id".split(
+    " ",
+  );
+Object.assign(BUILTINS.bool, { dtype: "bool" });
+Object.assign(BUILTINS.int, { dtype: "int64" });
+Object.assign(BUILTINS.float, { dtype: "float64" });
+const functional = new Thing("F", OF_FUNCTIONAL);
+const torch = new Thing(
+  "torch",
+  new Map([
+    ...FUNCTIONS,
+    ["nn", new Thing("torch.nn", new Map([["functional", functional]]))],
+    ["Tensor", new Thing("torch.Tensor", METHODS)],
+  ]),
+);
+export const MODULES = {
+  torch,
+  math: new Thing("math", new Map(Object.entries(math))),
+  "torch.nn.functional": functional,
+  "torch.nn": torch.attributes.get("nn"),
+};
+
+function iterated(x) {
+  if (!(x instanceof Tensor)) return sequence(x);
+  if (!x.shape.length) throw new Mistake("TypeError: a tensor with one number has no parts to go through");
+  return Array.from({ length: x.shape[0] }, (_, i) => select(x, 0, i));
+}
+
+function isTrue(x) {
+  if (x instanceof Tensor) {
+    if (numelOf(x.shape) !== 1)
+      throw new Mistake(
+        "RuntimeError: a tensor of several numbers is neither True nor False: say `.any()` or `.all()`, or use `&`, `|`, `~`",
+      );
+    return numbersOf(x)[0] !== 0;
+  }
+  if (Array.isArray(x) || typeof x === "string") return x.length > 0;
+  return isNumber(x) ? Boolean(x) : x !== null;
+}
+
+const ARITHMETIC = {
+  "+": (x, y) => x + y,
+  "-": (x, y) => x - y,
+  "*": (x, y) => x * y,
+  "//": (x, y) => (typeof x === "bigint" ? (x - modulo(x, y)) / y : Math.floor(x / y)),
+  "%": (x, y) => modulo(x, y),
+  "&": (x, y) => x & y,
+  "|": (x, y) => x | y,
+  "^": (x, y) => x ^ y,
+};
+const modulo = (x, y) => (typeof x === "bigint" ? ((x % y) + y) % y : x - y * Math.floor(x / y));
+const ORDER = { "<": (x, y) => x < y, "<=": (x, y) => x <= y, ">": (x, y) => x > y, ">=": (x, y) => x >= y };
+
+function numbers(sign, a, b) {
+  if (sign in ORDER) return ORDER[sign](a, b);
+  const flags = typeof a === "boolean" && typeof b === "boolean";
+  const [x, y] = [a, b].map((one) => (typeof one === "boolean" ? BigInt(one) : one));
+  const areWhole = typeof x === "bigint" && typeof y === "bigint";
+  if (["/", "//", "%"].includes(sign) && Number(y) === 0) throw new Mistake("ZeroDivisionError: division by zero");
+  if (sign === "/") return Number(x) / Number(y);
+  if (sign === "**") {
+    if (areWhole && y >= 0n) return y < 200n ? x ** y : fail("so high a power");
+    return Number(x) < 0 && !Number.isInteger(Number(y)) ? fail("a root of a number below 0") : Number(x) ** Number(y);
+  }
+  if ("&|^".includes(sign)) {
+    if (!areWhole) throw new Mistake(`TypeError: \`${sign}\` is not for these numbers`);
+    return flags ? ARITHMETIC[sign](x, y) === 1n : ARITHMETIC[sign](x, y);
+  }
+  if (!(sign in ARITHMETIC)) throw new Mistake(`TypeError: \`${sign}\` is not for two numbers`);
+  return areWhole ? ARITHMETIC[sign](x, y) : ARITHMETIC[sign](Number(x), Number(y));
+}
+
+/** Whether two values that are no tensors are equal, as == says. */
+function equal(a, b) {
+  if (isNumber(a) && isNumber(b)) return Number(a) === Number(b);
+  if (Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple)
+    return a.length === b.length && a.every((x, i) => isTrue(operate("==", x, b[i])));
+  return a === b;
+}
+
+function operate(sign, a, b) {
+  if (a instanceof Tensor || b instanceof Tensor) {
+    const other = a instanceof Tensor ? b : a;
+    if (!(other instanceof Tensor) && !isNumber(other))
+      throw new Unknown(`\`${sign}\` of a tensor and ${kindOf(other)}`);
+    return BINARY[sign](a, b);
+  }
+  if (sign === "==" || sign === "!=") return equal(a, b) === (sign === "==");
+  if (isNumber(a) && isNumber(b)) return numbers(sign, a, b);
+  if (sign === "+" && Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple)
+    return a instanceof Tuple ? Tuple.from([...a, ...b]) : [...a, ...b];
+  if (sign === "*" && Array.isArray(a) && typeof b === "bigint") {
+    if (Number(b) * a.length > MOST_CALLS) throw new Unknown("so long a list");
+    const long = Array(Math.max(0, Number(b)))
+      .fill([...a])
+      .flat();
+    return a instanceof Tuple ? Tuple.from(long) : long;
+  }
+  if (sign === "*" && Array.isArray(b) && typeof a === "bigint") return operate(sign, b, a);
+  throw new Unknown(`\`${sign}\` of ${kindOf(a)} and ${kindOf(b)}`);
+}
+
+const cut = (list, { from, to, step }) => {
+  const by = Number(step ?? 1n);
+  if (by !== 1) throw new Unknown("every so many of a list");
+  const out = list.slice(Number(from ?? 0n), to === null ? undefined : Number(to));
+  return list.fields ? Tuple.from(out) : out;
+};
+
+// ------------------------------------------------------------------------------------------------- working it out
+
+/** The names of one notebook or function, and those around it. */
+class Scope {
+  constructor(around, names = new Map()) {
+    Object.assign(this, { around, names });
+  }
+  has(name) {
+    return this.names.has(name) || Boolean(this.around?.has(name));
+  }
+  get(name) {
+    return this.names.has(name) ? this.names.get(name) : this.around?.get(name);
+  }
+}
+
+class Returned {
+  constructor(value) {
+    this.value = value;
+  }
+}
+
+/** Works out code in names; absent says why a name that is there cannot be used here. */
+export class Python {
+  constructor(names, absent = () => null, isSingle = false) {
+    this.globals = new Scope(null, names);
+    this.absent = absent;
+    this.calls = this.depth = 0;
+    begin(isSingle);
+  }
+
+  run(given, scope = this.globals) {
+    const source = readable(given);
+    return this.block(children(parsed(source)), { source, scope });
+  }
+
+  block(nodes, at) {
+    let last = null;
+    for (const node of nodes) {
+      last = this.statement(node, at);
+      if (last instanceof Returned) return last;
+    }
+    return last;
+  }
+
+  statement(node, at) {
+    if (++this.calls > MOST_CALLS) throw new Unknown("a line that takes so long");
+    const work = this[`do${node.name}`];
+    if (!work) throw new Unknown(`\`${text(at.source, node).split(/\s/)[0]}\``);
+    return work.call(this, node, at);
+  }
+
+  doExpressionStatement(node, at) {
+    return this.listed(parts(node), at);
+  }
+  doStatementGroup(node, at) {
+    return this.block(
+      children(node).filter(({ name }) => name !== ";"),
+      at,
+    );
+  }
+  doAssignStatement(node, at) {
+    const sides = [[]];
+    for (const child of children(node)) {
+      if (child.name === "AssignOp") sides.push([]);
+      else if (child.name !== "TypeDef") sides.at(-1).push(child);
+    }
+    const value = this.listed(sides.pop(), at);
+    for (const side of sides) this.bind(side, value, at);
+  }
+  doUpdateStatement(node, at) {
+    const [target, sign, ...rest] = children(node);
+    const before = this.value(target, at);
+    if (before instanceof Tensor || Array.isArray(before))
+      throw new Unknown(`\`${text(at.source, sign)}\`, which writes into ${kindOf(before)},`);
+    this.bind([target], operate(text(at.source, sign).slice(0, -1), before, this.listed(rest, at)), at);
+  }
+  doReturnStatement(node, at) {
+    if (at.scope === this.globals) throw new Unreadable("`return` stands in functions only", node.from, node.to);
+    const [, ...rest] = children(node);
+    return new Returned(rest.length ? this.listed(rest, at) : null);
+  }
+  doPassStatement() {
+    return null;
+  }
+  doIfStatement(node, at) {
+    const all = children(node);
+    for (let i = 0; i < all.length; i++) {
+      const { name } = all[i];
+      if (name === "else") return this.block(this.body(all[i + 1]), at);
+      if (name !== "if" && name !== "elif") continue;
+      if (isTrue(this.value(all[i + 1], at))) return this.block(this.body(all[i + 2]), at);
+    }
+    return null;
+  }
+  doForStatement(node, at) {
+    const all = children(node);
+    const to = all.findIndex(({ name }) => name === "in");
+    if (all.at(-2).name === "else" || all.at(-1).name !== "Body") throw new Unknown("`else` behind a loop");
+    for (const one of iterated(this.value(all[to + 1], at))) {
+      this.bind(all.slice(1, to), one, at);
+      const out = this.block(this.body(all.at(-1)), at);
+      if (out instanceof Returned) return out;
+    }
+    return null;
+  }
+  doFunctionDefinition(node, at) {
+    const [, name, list, ...rest] = children(node);
+    at.scope.names.set(text(at.source, name), this.made(list, this.body(rest.at(-1)), at, text(at.source, name)));
+  }
+  doImportStatement(node, at) {
+    const words = text(at.source, node).replace(/[()]/g, " ").trim().split(/\s+/).join(" ");
+    const plain = /^import ([\w.]+)(?: as (\w+))?$/.exec(words);
+    const from = /^from ([\w.]+) import (.+)$/.exec(words);
+    const module = MODULES[(plain ?? from)?.[1]];
+    if (!module) throw new Unknown(`\`${words}\``);
+    if (plain)
+      return at.scope.names.set(
+        plain[2] ?? plain[1].split(".")[0],
+        plain[2] ? module : MODULES[plain[1].split(".")[0]],
+      );
+    for (const one of from[2].split(",")) {
+      const [name, own] = one.trim().split(" as ");
+      at.scope.names.set(own ?? name, this.attribute(module, name));
+    }
+    return null;
+  }
+  body(node) {
+    return children(node).filter(({ name }) => name !== ":");
+  }
+
+  bind(nodes, value, at) {
+    const targets = nodes.filter(({ name }) => name !== ",");
+    const [target] = targets;
+    if (targets.length > 1 || nodes.length > 1) {
+      const values = iterated(value);
+      if (targets.some(({ name }) => name === "*")) throw new Unknown("`*` before a name");
+      if (values.length !== targets.length)
+        throw new Mistake(`ValueError: ${values.length} values for ${targets.length} names`);
+      targets.forEach((one, i) => this.bind([one], values[i], at));
+    } else if (/^(Tuple|Array|Parenthesized)Expression$/.test(target.name)) {
+      const inner = children(target).filter(({ name }) => !/^[()[\]]$/.test(name));
+      this.bind(inner, value, at);
+    } else if (target.name === "VariableName") at.scope.names.set(text(at.source, target), value);
+    else throw new Unknown(`\`${text(at.source, target)} = …\`, which writes into what is there,`);
+  }
+
+  // ---- expressions
+
+  listed(nodes, at) {
+    if (nodes.length === 1) return this.value(nodes[0], at);
+    return Tuple.from(this.items(nodes, at));
+  }
+  items(nodes, at) {
+    const out = [];
+    for (let i = 0; i < nodes.length; i++) {
+      if (nodes[i].name === ",") continue;
+      if (nodes[i].name === "*") out.push(...iterated(this.value(nodes[++i], at)));
+      else out.push(this.value(nodes[i], at));
+    }
+    return out;
+  }
+
+  value(node, at) {
+    const work = this[`of${node.name}`];
+    if (!work) throw new Unknown(`\`${text(at.source, node)}\``);
+    return work.call(this, node, at);
+  }
+
+  ofVariableName(node, { source, scope }) {
+    const name = text(source, node);
+    if (scope.has(name)) return scope.get(name);
+    const why = this.absent(name);
+    if (why) throw why;
+    if (name in BUILTINS) return BUILTINS[name];
+    if (OTHERS.includes(name)) throw new Unknown(`\`${name}\``);
+    throw new Mistake(`NameError: no name \`${name}\` is defined here${this.near(name, scope)}`);
+  }
+  near(name, scope) {
+    const all = [];
+    for (let one = scope; one; one = one.around) all.push(...one.names.keys());
+    const close = nearest(name, all);
+    return close ? `; did you mean \`${close}\`?` : "";
+  }
+  ofNumber(node, { source }) {
+    const words = text(source, node).replaceAll("_", "");
+    if (/^(0[xob])?[\da-f]+$/i.test(words) && !/^\d+e\d+$/i.test(words)) {
+      if (/^0\d*[1-9]/.test(words)) throw new Unreadable("a whole number begins with no 0", node.from, node.to);
+      return BigInt(words);
+    }
+    return /j$/i.test(words) ? fail("a complex number") : Number(words);
+  }
+  ofBoolean(node, { source }) {
+    return text(source, node) === "True";
+  }
+  ofNone() {
+    return null;
+  }
+  ofEllipsis() {
+    return ELLIPSIS;
+  }
+  ofString(node, { source }) {
+    const found = /^(["'])([^"'\\]*)\1$/.exec(text(source, node));
+    return found ? found[2] : fail("a text like this");
+  }
+  ofParenthesizedExpression(node, at) {
+    return this.value(parts(node)[0], at);
+  }
+  ofTupleExpression(node, at) {
+    return Tuple.from(this.items(parts(node), at));
+  }
+  ofArrayExpression(node, at) {
+    return this.items(parts(node), at);
+  }
+  ofArrayComprehensionExpression(node, at) {
+    return this.comprehended(parts(node), at);
+  }
+  ofComprehensionExpression(node, at) {
+    return lazy(this.comprehended(parts(node), at));
+  }
+  ofConditionalExpression(node, at) {
+    const [yes, , condition, , no] = children(node);
+    return this.value(isTrue(this.value(condition, at)) ? yes : no, at);
+  }
+  ofUnaryExpression(node, at) {
+    const [sign, operand] = children(node);
+    const x = this.value(operand, at);
+    const words = text(at.source, sign);
+    if (words === "not") return !isTrue(x);
+    if (x instanceof Tensor) return UNARY[words](x);
+    if (!isNumber(x)) throw new Unknown(`\`${words}\` of ${kindOf(x)}`);
+    const number = typeof x === "boolean" ? BigInt(x) : x;
+    if (words === "~") return typeof number === "bigint" ? -number - 1n : fail("`~` of a number");
+    return words === "-" ? -number : number;
+  }
+  ofBinaryExpression(node, at) {
+    const [left, ...rest] = children(node);
+    const right = rest.pop();
+    const sign = rest.map((one) => text(at.source, one)).join(" ");
+    if (sign === "and" || sign === "or") {
+      const first = this.value(left, at);
+      return isTrue(first) === (sign === "and") ? this.value(right, at) : first;
+    }
+    const isChain = (one) =>
+      one.name === "BinaryExpression" &&
+      COMPARES.test(
+        children(one)
+          .slice(1, -1)
+          .map((part) => text(at.source, part))
+          .join(" "),
+      );
+    if (COMPARES.test(sign) && isChain(left)) {
+      const before = this.value(left, at);
+      return isTrue(before)
+        ? this.compared(sign, this.value(children(left).at(-1), at), this.value(right, at))
+        : before;
+    }
+    const [a, b] = [this.value(left, at), this.value(right, at)];
+    return COMPARES.test(sign) ? this.compared(sign, a, b) : operate(sign, a, b);
+  }
+  compared(sign, a, b) {
+    if (sign === "is" || sign === "is not") return (a === b) === (sign === "is");
+    if (sign === "in" || sign === "not in") {
+      if (!Array.isArray(b)) throw new Unknown(`\`${sign}\` ${kindOf(b)}`);
+      return b.some((x) => isTrue(operate("==", a, x))) === (sign === "in");
+    }
+    return operate(sign, a, b);
+  }
+  ofMemberExpression(node, at) {
+    const [of, sign, ...rest] = children(node);
+    const owner = this.value(of, at);
+    if (sign.name === ".") return this.attribute(owner, text(at.source, rest[0]), text(at.source, of));
+    const key = this.key(rest.slice(0, -1), at);
+    if (owner instanceof Tensor) return indexed(owner, key);
+    if (!Array.isArray(owner)) throw new Unknown(`[ ] behind ${kindOf(owner)}`);
+    if (key instanceof Slice) return cut(owner, key);
+    const place =
+      typeof key === "bigint"
+        ? Number(key)
+        : key instanceof Tensor && !key.shape.length
+          ? Number(fromTensor("int64", numbersOf(key)[0]))
+          : fail(`${kindOf(key)} in [ ] behind ${kindOf(owner)}`);
+    if (place < -owner.length || place >= owner.length)
+      throw new Mistake(`IndexError: ${kindOf(owner)} of ${owner.length} has no place ${place}`);
+    return owner[place < 0 ? place + owner.length : place];
+  }
+  /** What stands in square brackets. */
+  key(nodes, at) {
+    const groups = [[]];
+    for (const node of nodes) {
+      if (node.name === ",") groups.push([]);
+      else groups.at(-1).push(node);
+    }
+    const isTuple = groups.length > 1;
+    if (isTuple && !groups.at(-1).length) groups.pop();
+    const keys = groups.map((group) => {
+      if (!group.some(({ name }) => name === ":")) return this.listed(group, at);
+      const bounds = [null, null, null];
+      let i = 0;
+      for (const node of group) {
+        if (node.name === ":") i++;
+        else bounds[i] = this.value(node, at);
+      }
+      return new Slice(...bounds);
+    });
+    return isTuple ? Tuple.from(keys) : keys[0];
+  }
+  attribute(owner, name, words = owner.name) {
+    if (owner instanceof Thing) {
+      if (owner.attributes.has(name)) return owner.attributes.get(name);
+      const close = nearest(name, [...owner.attributes.keys()]);
+      throw Object.assign(new Unknown(`\`${owner.name}.${name}\``), { close: name.length > 3 && close });
+    }
+    if (owner instanceof Tensor) {
+      if (name in PROPERTIES) return PROPERTIES[name](owner);
+      const method = METHODS.get(name);
+      if (method) return (positional, named) => method([owner, ...positional], named);
+      throw Object.assign(new Unknown(`\`${words}.${name}\``), {
+        close: nearest(name, [...METHODS.keys(), ...Object.keys(PROPERTIES)]),
+      });
+    }
+    if (owner instanceof Tuple && owner.fields?.includes(name)) return owner[owner.fields.indexOf(name)];
+    throw new Unknown(`\`${words}.${name}\``);
+  }
+  ofCallExpression(node, at) {
+    const [of, list] = children(node);
+    const work = this.value(of, at);
+    if (typeof work !== "function")
+      throw work instanceof Thing || work instanceof Dtype
+        ? new Unknown(`\`${text(at.source, of)}\` as a function`)
+        : new Mistake(`TypeError: \`${text(at.source, of)}\` is ${kindOf(work)} and no function: it cannot be called`);
+    const [positional, named] = this.given(children(list).slice(1, -1), at);
+    if (++this.calls > MOST_CALLS) throw new Unknown("a line that takes so long");
+    return work(positional, named);
+  }
+  given(nodes, at) {
+    if (nodes.some(({ name }) => name === "for")) return [[lazy(this.comprehended(nodes, at))], {}];
+    const positional = [];
+    const named = {};
+    for (let i = 0; i < nodes.length; i++) {
+      if (nodes[i].name === ",") continue;
+      if (nodes[i].name === "**") throw new Unknown("`**` in a call");
+      if (nodes[i + 1]?.name === "AssignOp") {
+        const name = text(at.source, nodes[i]);
+        if (name in named)
+          throw new Unreadable(`the argument \`${name}\` stands here twice`, nodes[i].from, nodes[i].to);
+        named[name] = this.value(nodes[i + 2], at);
+        i += 2;
+      } else {
+        if (Object.keys(named).length)
+          throw new Unreadable("an argument without a name stands behind one with a name", nodes[i].from, nodes[i].to);
+        if (nodes[i].name === "*") positional.push(...iterated(this.value(nodes[++i], at)));
+        else positional.push(this.value(nodes[i], at));
+      }
+    }
+    return [positional, named];
+  }
+  comprehended(nodes, at) {
+    const first = nodes.findIndex(({ name }) => name === "for");
+    const inner = { ...at, scope: new Scope(at.scope) };
+    const out = [];
+    const go = (i) => {
+      if (i >= nodes.length) {
+        if (++this.calls > MOST_CALLS) throw new Unknown("a line that takes so long");
+        out.push(this.listed(nodes.slice(0, first), inner));
+      } else if (nodes[i].name === "if") {
+        if (isTrue(this.value(nodes[i + 1], inner))) go(i + 2);
+      } else if (nodes[i].name === "for") {
+        const to = nodes.findIndex(({ name }, k) => k > i && name === "in");
+        for (const one of iterated(this.value(nodes[to + 1], inner))) {
+          this.bind(nodes.slice(i + 1, to), one, inner);
+          go(to + 2);
+        }
+      } else throw new Unknown(`\`${text(at.source, nodes[i])}\``);
+    };
+    go(first);
+    return out;
+  }
+  ofLambdaExpression(node, at) {
+    const all = children(node);
+    const list = all.find(({ name }) => name === "ParamList");
+    return this.made(list, all.at(-1), at, "lambda");
+  }
+
+  /** A function of its own: names of arguments, values of those that have one, and what it does. */
+  made(list, body, at, name) {
+    const wanted = [];
+    let isNamedOnly = false;
+    const nodes = list ? children(list).filter((one) => !/^[()]$/.test(one.name)) : [];
+    for (let i = 0; i < nodes.length; i++) {
+      const kind = nodes[i].name;
+      if (kind === "*") isNamedOnly = nodes[i + 1]?.name === "," || fail("`*` before an argument");
+      else if (kind === "AssignOp") wanted.at(-1).value = this.value(nodes[++i], at);
+      else if (kind === "VariableName") wanted.push({ own: text(at.source, nodes[i]), isNamedOnly });
+      else if (kind !== "," && kind !== "TypeDef")
+        throw new Unknown(`\`${text(at.source, nodes[i])}\` among arguments`);
+    }
+    return (positional, named = {}) => {
+      const scope = new Scope(at.scope);
+      const given = { ...named };
+      const byPlace = wanted.filter((one) => !one.isNamedOnly);
+      if (positional.length > byPlace.length)
+        throw new Mistake(`TypeError: \`${name}\` takes ${byPlace.length} arguments, not ${positional.length}`);
+      for (const one of wanted) {
+        const i = byPlace.indexOf(one);
+        if (i >= 0 && i < positional.length) scope.names.set(one.own, positional[i]);
+        else if (one.own in given) scope.names.set(one.own, given[one.own]);
+        else if ("value" in one) scope.names.set(one.own, one.value);
+        else throw new Mistake(`TypeError: \`${name}\` is missing its argument \`${one.own}\``);
+        if (!(i >= 0 && i < positional.length)) delete given[one.own];
+      }
+      const [extra] = Object.keys(given);
+      if (extra !== undefined) throw new Mistake(`TypeError: \`${name}\` has no argument \`${extra}\``);
+      if (++this.depth > DEEPEST) throw new Unknown("functions that call each other so deeply");
+      try {
+        const inner = { ...at, scope };
+        if (!Array.isArray(body)) return this.value(body, inner);
+        const out = this.block(body, inner);
+        return out instanceof Returned ? out.value : null;
+      } finally {
+        this.depth--;
+      }
+    };
+  }
+}
+
+const COMPARES = /^(<|<=|>|>=|==|!=|is|is not|in|not in)$/;
+
+/** The name that was probably meant: one letter more, less, other or exchanged; "" if there is none. */
+function nearest(name, names) {
+  const isNear = (other) =>
+    other !== name && distance(name.toLowerCase(), other.toLowerCase()) <= (name.length > 4 ? 2 : 1);
+  return names.find((other) => name.length > 2 && isNear(other)) ?? "";
+}
+function distance(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+    row = next;
+  }
+  return row[b.length];
+}

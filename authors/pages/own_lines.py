@@ -1,0 +1,227 @@
+"""What a page needs to judge a learner's own line without Python: recorded where the notebook runs for the page.
+
+Of each line that ends in `blank(…)`: the names it may use with their values and dtypes, the right value, and each named
+wrong one with its sentence. authors/pages/lines/ works a line out and compares it; what it cannot do is in limits.js.
+"""
+
+import ast
+import inspect
+import json
+import math
+import re
+import struct
+import types
+
+import torch
+from torch import nn
+
+from attn_lib import Cache
+from workbench.display.show import marked
+
+KINDS = {torch.bool: "bool", torch.int64: "int64", torch.float32: "float32", torch.float64: "float64"}
+MODULES = {"torch": torch, "math": math, "torch.nn.functional": nn.functional, "torch.nn": nn}
+LARGE = 64  # numbers of a tensor that is recorded only where the line's text or the course's own line names it
+LARGEST = 3000  # and of one that is recorded at all
+LOGITS, PARTS = 8000, 500  # and of one that the course's own line uses; from LARGEST on in whole PARTS
+OF_MODULES = 1000  # numbers of modules or lists of tensors
+NOT_HERE = {  # lines that a page cannot try, and why, as a sentence
+    "06.my-weights": "This line runs a patient of the clinic, so it is written in the notebook.",
+    "09.my-mean": "This line reads 128,000 numbers of a model that is trained in the notebook, so it is written there.",
+    "09.my-on-the-first": "This line reads 640,000 weights of a model that is trained in the notebook, so it is "
+    "written there.",
+    "12.my-output": "This line reads 18,000 numbers that the notebook draws, so it is written there.",
+}
+
+
+class OwnLines:
+    """The lines of one lesson, as its notebook runs: `after` is called behind each cell, `judged` with a comparison."""
+
+    def __init__(self):
+        self.lines, self.sources, self.tensors, self.library = {}, {}, [], {}
+        self.by_cell, self.by_name = {}, {}  # id of the cell where a line is written, and its name → the line's id
+        self._before, self._cell, self._text = {}, None, ""
+
+    def after(self, cell, names):
+        for node in ast.parse(cell.source).body if cell.cell_type == "code" else []:
+            if isinstance(node, ast.FunctionDef):
+                self.sources[node.name] = ast.get_source_segment(cell.source, node)
+        if "blank" in cell.metadata.get("tags", []):
+            self._before, self._cell = dict(names), cell
+        elif cell.cell_type == "markdown":
+            self._text = cell.source
+
+    def judged(self, cell, blank):
+        """Record the line that this cell, the course's own, has compared."""
+        id = blank.question.id
+        self.by_cell[self._cell.id] = id
+        if id in NOT_HERE:
+            return
+        (call,) = (node.value for node in ast.parse(cell.source).body if _is_blank(node))
+        name = call.args[1].id
+        used = self._used(cell.source) - {name, "blank"}
+        told = used | set(re.findall(r"\w+", self._cell.source + self._text))
+        names = {one: self._named(one, value, one in used, one in told) for one, value in self._before.items()}
+        names = {one: data for one, data in names.items() if not one.startswith("__") and one != name}
+        self.lines[id] = {
+            "name": name,
+            "dtype": KINDS[torch.get_default_dtype()],
+            "names": {one: data for one, data in names.items() if data is not None},
+            "missing": sorted(one for one, data in names.items() if data is None),
+            "goesOn": sorted(used & names.keys()),
+            "question": blank.for_a_page() | {"answer": "", "slips": _leaves(blank)},
+            "right": self.data(blank.truth, LOGITS),
+            "slips": [
+                {
+                    "name": slip,
+                    "says": marked(blank.question.slips[slip].says),
+                    "value": self.data(blank.given[slip], LOGITS),
+                }
+                for slip, _ in blank.wrong_slips()
+            ],
+        }
+        if blank.question.second:
+            numbers = dict(blank.question.second)
+            gives = self.data(torch.tensor(numbers.pop("gives"), dtype=torch.float64), LARGEST)
+            others = {one: torch.as_tensor(rows, dtype=self._before[one].dtype) for one, rows in numbers.items()}
+            self.lines[id]["second"] = {
+                "names": {one: self.data(rows, LARGEST) for one, rows in others.items()},
+                "gives": gives,
+                "says": blank.by_chance(),
+            }
+        if blank.question.form == "tensor":
+            self.lines[id]["question"] = {"form": "tensor", "within": blank.question.within}
+        self.by_name[name] = id
+
+    def made(self):
+        """All that was recorded."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def script(self):
+        """The lines as a script that sets `attnLesson`."""
+        checks = sorted(set(re.findall(r"\bcheck_\w+", "\n".join(self.library.values()))))
+        data = {
+            "tensors": self.tensors,
+            "library": "\n\n".join(self.library.values()),
+            "checks": checks,
+            "cache": list(Cache._fields),
+            "lines": self.lines,
+        }
+        return f"window.attnLesson = {json.dumps(data, ensure_ascii=False, separators=(',', ':'))};\n"
+
+    # ---------------------------------------------------------------------------------------------- names and values
+
+    def _used(self, source, seen=()):
+        """The names that code reads, and the notebook's functions in it."""
+        tree = ast.parse(source)
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        for name in names & self.sources.keys() - set(seen):
+            names |= self._used(self.sources[name], (*seen, name))
+        return names
+
+    def _named(self, name, value, is_used, is_told):
+        if name in self.by_name:
+            return {"own": self.by_name[name]}
+        if isinstance(value, types.FunctionType):
+            return self._function(name, value)
+        largest = LOGITS if is_used else LARGEST if is_told else LARGE
+        if not isinstance(value, torch.Tensor):
+            largest = min(largest, OF_MODULES)
+        return self.data(value, largest) if _how_many(value) <= largest else None
+
+    def _function(self, name, function):
+        if (function.__module__ or "").startswith("attn_lib"):
+            return {"library": function.__name__} if self._take(function) else None
+        return {"source": self.sources[name]} if name in self.sources else None
+
+    def _take(self, function):
+        """Put a function of attn_lib, and those that it calls, into the library; says whether it can be there."""
+        if function.__name__ in self.library:
+            return True
+        (tree,) = ast.parse(inspect.getsource(function)).body
+        tree.body = tree.body[1:] if ast.get_docstring(tree) else tree.body
+        tree.decorator_list = []
+        self.library[function.__name__] = ast.unparse(tree)
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        others = [function.__globals__.get(name) for name in sorted(names)]
+        for other in others:
+            if isinstance(other, types.FunctionType) and not other.__name__.startswith("check_"):
+                self._take(other)
+        return True
+
+    def data(self, value, largest):
+        """A value as the page reads it, or None for one that it cannot have."""
+        if isinstance(value, torch.Tensor):
+            return self._tensor(value, largest)
+        if isinstance(value, bool | str) or value is None:
+            return {"v": value}
+        if isinstance(value, int):
+            return {"i": value if abs(value) < 2**53 else str(value)}
+        if isinstance(value, float):
+            return {"v": _short(value, "float64"), "f": 1}
+        if isinstance(value, torch.dtype):
+            return {"d": KINDS[value]} if value in KINDS else None
+        if isinstance(value, list | tuple | nn.ModuleList):
+            return self._several(value, largest)
+        if isinstance(value, types.ModuleType):
+            return next(({"m": name} for name, module in MODULES.items() if module is value), None)
+        if isinstance(value, nn.Module):
+            return self._module(value, largest)
+        if inspect.isclass(value) and issubclass(value, tuple) and hasattr(value, "_fields"):
+            return {"class": list(value._fields), "of": value.__name__}
+        return None
+
+    def _several(self, value, largest):
+        parts = [self.data(part, largest) for part in value] if len(value) <= 64 else [None]
+        if None in parts:
+            return None
+        fields = {"fields": list(value._fields), "of": type(value).__name__} if hasattr(value, "_fields") else {}
+        return {"u" if isinstance(value, tuple) else "l": parts} | fields
+
+    def _module(self, module, largest):
+        plain = {name: x for name, x in vars(module).items() if not name.startswith("_") and isinstance(x, bool | int)}
+        inside = {**plain, **dict(module.named_parameters(recurse=False)), **dict(module.named_children())}
+        data = {name: self.data(part, largest) for name, part in inside.items()}
+        return {"o": {name: one for name, one in data.items() if one is not None}}
+
+    def _tensor(self, value, largest):
+        if value.dtype not in KINDS or value.numel() > largest or value.layout != torch.strided:
+            return None
+        kind = KINDS[value.dtype]
+        numbers = value.detach().flatten().tolist()
+        data = [kind, list(value.shape), [_short(x, kind) for x in numbers]]
+        if not value.is_contiguous():
+            data.append(list(value.stride()))
+        elif len(numbers) > LARGEST:
+            data[2:] = [[round(x * PARTS) for x in numbers], None, PARTS]
+        if data not in self.tensors:
+            self.tensors.append(data)
+        return {"t": self.tensors.index(data)}
+
+
+def _how_many(value):
+    """How many numbers a value holds."""
+    if isinstance(value, torch.Tensor):
+        return value.numel()
+    if isinstance(value, nn.Module):
+        return sum(one.numel() for one in value.parameters())
+    return sum(map(_how_many, value)) if isinstance(value, list | tuple) and len(value) <= LARGEST else 1
+
+
+def _is_blank(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "blank"
+
+
+def _leaves(blank):
+    return blank.for_a_page()["slips"]
+
+
+def _short(x, kind):
+    """As few digits as are read as the same number of its kind."""
+    if isinstance(x, bool | int):
+        return int(x)
+    if not math.isfinite(x):
+        return str(x)
+    if kind == "float32":
+        as_bytes = struct.pack("f", x)
+        x = next(y for n in range(1, 10) if struct.pack("f", y := float(f"{x:.{n}g}")) == as_bytes)
+    return int(x) if x == int(x) and abs(x) < 2**53 and str(x) != "-0.0" else x

@@ -1,0 +1,156 @@
+"""Every key of the help, after every kind of click, in the hall's window and in the speaker's."""
+
+import pytest
+from deck_page import NUMBER, SLIDE, jump, slide_with, until
+from playwright.sync_api import TimeoutError
+
+# What a lecturer clicks, on the first slide that has it.
+CLICKS = {
+    "a wrong choice": ".choice >> nth=-1",
+    "the code button": ".to-code",
+    "a mask's cell": ".attn-board .switch",
+    "a result": ".attn-board td.result",
+    "Play": ".attn-board .play",
+    "a sentence that sets a board": "button.try",
+}
+# What each key of the help does there, as a value that it changes.
+PROGRESS = "Reveal.getProgress()"
+SAID = "document.querySelector('.python').textContent"
+DOES = {
+    "→ ↓ Space PageDown": (["ArrowRight", "ArrowDown", "Space", "PageDown"], PROGRESS),
+    "← ↑ PageUp": (["ArrowLeft", "ArrowUp", "PageUp"], PROGRESS),
+    "a number, Enter": (["1 Enter"], NUMBER),
+    "Escape": (["Escape Escape"], "Reveal.isOverview()"),  # out of what was clicked, and then
+    "b or .": (["b", "."], "Reveal.isPaused()"),
+    "g": (["g"], "document.activeElement.matches('.guess input')"),
+    "h": (["h"], "Boolean(Reveal.getCurrentSlide().querySelector('.counting'))"),
+    "v": (["v", "V"], SAID),
+    "c": (["c"], "Reveal.getCurrentSlide().matches('.codes')"),
+    "d": (["d"], "document.documentElement.matches('.dark')"),
+    "f": (["f"], f"Boolean(document.fullscreenElement) || {SAID}"),  # or where it has to be pressed
+    "?": (["?"], "Boolean(document.querySelector('dialog[open]'))"),
+}
+OF_PYTHON = {"Shift+Enter": "Shift+Enter", "Ctrl+Enter": "Control+Enter", "u": "u", "i": "i", "r": "r", "o": "o"}
+WINDOW = {"s"}  # which opens the speaker's window, and then shows it
+
+START = """async (number) => {
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+  if (document.fullscreenElement) await document.exitFullscreen();
+  document.activeElement.blur();
+  Reveal.togglePause(false);
+  Reveal.toggleOverview(false);
+  document.querySelector(".python").textContent = "";
+  const slide = Reveal.getSlides()[number - 1], { h, v } = Reveal.getIndices(slide);
+  for (const part of slide.querySelectorAll(".counting, .typed")) part.classList.remove("counting", "typed");
+  slide.classList.remove("codes");
+  Reveal.slide(h, v, -1);
+  window.clicks = 0;
+  window.addEventListener("click", () => (window.clicks += 1), { once: true });
+}"""
+ALL = f"[{PROGRESS}, {NUMBER}, Reveal.isPaused(), Reveal.isOverview(), document.querySelector('dialog[open]')]"
+
+
+def has_effect(page, label):
+    """Whether there is anything on that slide for the key."""
+    selector = {"g": ".guess", "h": ".guess"}.get(label)
+    return selector is None or page.locator(SLIDE + selector).count() > 0
+
+
+def speakers(page):
+    with page.expect_popup() as opened:
+        page.keyboard.press("s")
+    opened.value.frame_locator("#current-slide iframe").locator(SLIDE + ".heading").wait_for()
+    return opened.value
+
+
+def click(view, page, selector):
+    """In the hall's window, or in the speaker's, where its copy shows what is clicked."""
+    if view is page:
+        page.locator(SLIDE + selector).first.click()
+        return
+    share = page.locator(SLIDE + selector).first.evaluate("""(node) => {
+      const box = node.getBoundingClientRect(), slides = document.querySelector(".slides").getBoundingClientRect();
+      const [x, y] = [box.x + Math.min(box.width / 2, 200), box.y + box.height / 2];
+      return [(x - slides.x) / slides.width, (y - slides.y) / slides.height];
+    }""")
+    slides = view.frame_locator("#current-slide iframe").locator(".slides").bounding_box()
+    view.mouse.click(slides["x"] + share[0] * slides["width"], slides["y"] + share[1] * slides["height"])
+    until(page, "window.clicks > 0")
+
+
+@pytest.mark.parametrize("window", ["hall", "speaker"])
+def test_every_key_of_the_help_works_after_every_click(decks, show, window):
+    page = show((decks / "03_masking.html").as_uri(), reduced_motion="reduce")
+    view = speakers(page) if window == "speaker" else page
+    labels = set(page.locator(".help th").all_text_contents())
+    assert labels == {*DOES, *OF_PYTHON, *WINDOW}, "a key of the help has its effect above"
+    for what, selector in CLICKS.items():
+        number = slide_with(page, selector.partition(" >>")[0])
+        for label, (ways, value) in DOES.items():
+            for keys in ways:
+                page.evaluate(START, number)
+                if not has_effect(page, label):
+                    continue
+                click(view, page, selector)
+                before = page.evaluate(value)
+                for key in keys.split(" "):
+                    view.keyboard.press(key)
+                changes(page, value, before, f"{label}, pressed as {keys} after a click on {what}")
+        page.evaluate(START, number)
+        click(view, page, selector)
+        before = page.evaluate(ALL)
+        for key in (*OF_PYTHON.values(), "k", "j", "l", "p", "n", "a"):  # not the deck's, in a file
+            view.keyboard.press(key)
+        view.keyboard.press("d")
+        assert page.evaluate(ALL) == before
+    assert page.complaints == []
+
+
+def changes(page, value, before, what):
+    try:
+        until(page, f"(before) => ({value}) !== before", before)
+    except TimeoutError:
+        pytest.fail(f"{what}: nothing happens")
+
+
+def test_answered_guess_lets_go_of_the_keys(decks, show):
+    page = show((decks / "03_masking.html").as_uri())
+    view = speakers(page)
+    for where, nth, guesses in ((view, 0, ["6, 4, 3"]), (page, 1, ["like", "I"])):  # right, and twice wrong
+        typed = slide_with(page, ".guess:not(:has(.choice))", nth)
+        jump(page, typed)
+        where.keyboard.press("g")
+        for guess in guesses:
+            where.keyboard.type(guess)
+            where.keyboard.press("Enter")
+        page.locator(f"{SLIDE.strip()}.answered").wait_for()
+        for key, there in (("ArrowRight", typed + 1), ("ArrowLeft", typed)):
+            where.keyboard.press(key)
+            until(page, f"(n) => {NUMBER} === n", there)
+
+
+def test_next_takes_away_what_lies_over_the_slide(decks, show):
+    page = show((decks / "03_masking.html").as_uri())
+    view = speakers(page)
+    for opens in ("?", "b"):
+        for where in (page, view):
+            for closes in ("ArrowRight", "PageDown", "ArrowLeft"):
+                before = page.evaluate(ALL)
+                where.keyboard.press(opens)
+                until(page, f"(before) => JSON.stringify({ALL}) !== JSON.stringify(before)", before)
+                where.keyboard.press(closes)
+                until(page, f"(before) => JSON.stringify({ALL}) === JSON.stringify(before)", before)
+
+
+def test_reloaded_speakers_window_comes_back(decks, show):
+    page = show((decks / "03_masking.html").as_uri())
+    page.context.route("http://deck.test/*", lambda route: route.fulfill(path=decks / "03_masking.html"))
+    page.add_init_script("const { open } = window; window.open = (...how) => (window.speakers = open(...how))")
+    page.goto("http://deck.test/03_masking.html")
+    until(page, "window.Reveal && Reveal.isReady()")
+    view = speakers(page)
+    written = "speakers.document.querySelector('#current-slide iframe')"
+    view.reload()
+    until(page, written)
+    view.keyboard.press("ArrowRight")
+    until(page, f"{NUMBER} === 2")

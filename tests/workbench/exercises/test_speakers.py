@@ -1,0 +1,68 @@
+"""Patients that speak: the judge tells parts and lines apart, and the model still says what their transcripts say."""
+
+import pytest
+import torch
+
+from workbench.exercises import check
+from workbench.exercises.clinic import speaker
+from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.lessons.n13_patients import HEARD, PROMPTS, SPEAKERS
+from workbench.smollm import NoModel, smollm
+
+pytestmark = pytest.mark.usefixtures("own_folder")
+ILL = [id for id in SPEAKERS if not EXERCISES[id].is_healthy]
+
+
+@pytest.mark.parametrize("id", SPEAKERS)
+def test_the_courses_own_answer_is_right_and_others_are_not(id):
+    answer = EXERCISES[id].answer
+    assert check(id, *answer).status == "correct"
+    for part in set(HEARD) - {answer[0]}:
+        assert check(id, part, *answer[1:]).status == "wrong"
+
+
+@pytest.mark.parametrize("id", ILL)
+def test_each_part_of_an_answer_counts_by_itself(id):
+    part, number, mended = EXERCISES[id].answer
+    assert check(id, part, ..., ...).right_parts == "1 of 3"
+    as_it_came_in = check(id, part, number, SPEAKERS[id].buggy)
+    assert as_it_came_in.right_parts == "2 of 3" and as_it_came_in.misconception is None
+    elsewhere = check(id, part, number - 2, mended)
+    assert elsewhere.right_parts == "2 of 3" and elsewhere.misconception == "wrong-line"
+    assert check(id, part, number, lambda *args: (args[0], None)).status == "wrong"
+    for line in EXERCISES[id].also:
+        assert check(id, part, line, mended).status == "correct"
+
+
+def test_a_block_in_a_style_of_ones_own_mends():
+    def mended(x, w, cache, heads, kv_heads, base):
+        old = x[:, :0] if cache is None else cache  # the rows themselves are kept, and all is read again
+        everything = torch.cat([old, x], dim=1)
+        rows, _ = EXERCISES["13.6"].reference(everything, w, None, heads, kv_heads, base)
+        return rows[:, old.size(1) :], everything
+
+    assert check("13.6", "cache", 15, mended).status == "correct"
+
+
+@pytest.mark.parametrize(("id", "sees"), [("13.5", 0), ("13.6", 1), ("13.7", None), ("13.8", 0), ("13.9", 1)])
+def test_the_two_tests_see_what_they_are_there_for(id, sees):
+    against_another, one_by_one = SPEAKERS[id].tests()
+    assert (max(against_another, one_by_one) > 0.1) == (sees is not None)
+    assert sees is None or (against_another, one_by_one)[sees] > 0.1
+
+
+@pytest.mark.parametrize(
+    "answer", [..., None, ("cache",), (3,), ("pass", "four"), ("pass", 99, 7), ("pass", 3, 7), ([], {}, ())]
+)
+def test_check_survives_odd_answers(answer):
+    assert check("13.5", *(answer if isinstance(answer, tuple) else (answer,))).status in ("wrong", "unattempted")
+
+
+@pytest.mark.parametrize("id", SPEAKERS)
+def test_the_model_says_what_the_transcript_says(id):
+    try:
+        model = smollm()
+    except NoModel as error:
+        pytest.skip(f"needs the model: {error}")
+    for shown, said in SPEAKERS[id].says.items():
+        assert speaker.speak(model, SPEAKERS[id].buggy, PROMPTS[shown]) == said

@@ -1,0 +1,107 @@
+"""One wrong line: the attention of a block, written out, with one place in it written otherwise."""
+
+import linecache
+import math
+
+import torch
+import torch.nn.functional as F
+
+from attn_lib import Cache, causal_mask, masked_softmax, merge_heads, rotary, share_heads
+
+from ..exercises.engine.source import source_of
+from .model import rms_norm
+
+
+def opened(query, key, value, cache, base):
+    """`model.attend` with all that it calls written out, as far as one can go wrong in it."""
+    seen = 0 if cache is None else cache.seen
+    query, key = rotary(query, seen, base=base), rotary(key, seen, base=base)
+    if cache is not None:
+        key, value = torch.cat([cache.keys, key], dim=2), torch.cat([cache.values, value], dim=2)
+    mask = causal_mask(query.size(2), key.size(2))
+    groups = query.size(1) // key.size(1)
+    scores = query @ share_heads(key, groups).mT / math.sqrt(query.size(3))
+    output = masked_softmax(scores, mask) @ share_heads(value, groups)
+    return merge_heads(output), Cache(key, value, key.size(2))
+
+
+SEEN, TURNED = "0 if cache is None else cache.seen", "rotary(query, seen, base=base), rotary(key, seen, base=base)"
+MASK, SOFTMAX = "causal_mask(query.size(2), key.size(2))", "masked_softmax(scores, mask)"
+KEPT = "Cache(key, value, key.size(2))"
+WRONG = {  # what is wrong → what stands in `opened`, and what stands in its place
+    "no scale": (" / math.sqrt(query.size(3))", ""),
+    "heads tiled": ("share_heads(key, groups)", "key.repeat(1, groups, 1, 1)"),
+    "softmax over queries": (SOFTMAX, "scores.masked_fill(~mask, -1e9).softmax(dim=2)"),
+    "no mask": (MASK, "None"),
+    "own key closed": (MASK, f"{MASK}.tril(key.size(2) - query.size(2) - 1)"),
+    "mask after softmax": (SOFTMAX, "scores.softmax(dim=3) * mask"),
+    "cache never grows": (KEPT, f"{KEPT} if cache is None else cache"),
+    "positions from 0 again": (SEEN, "0"),
+    "one position too late": (SEEN, f"{SEEN} + 1"),
+    "RoPE with base 10,000": (TURNED, TURNED.replace(", base=base", "")),
+}
+
+PATIENTS = {  # letter → what is wrong
+    "A": "cache never grows",
+    "B": "own key closed",
+    "C": "heads tiled",
+    "D": "mask after softmax",
+    "E": "positions from 0 again",
+    "F": "softmax over queries",
+}
+
+
+def faulty(name):
+    """`opened` with one wrong line, by the name of what is wrong."""
+    return with_line(opened, *WRONG[name])
+
+
+def with_line(function, right, wrong):
+    """A copy of the function in which `wrong` stands in place of `right`, which stands in it once.
+
+    Raises: ValueError where it does not stand there once.
+    """
+    source = source_of(function)
+    if source.count(right) != 1:
+        raise ValueError(f"{right!r} stands {source.count(right)} times in {function.__name__}, not once.")
+    source = source.replace(right, wrong)
+    name = f"<{function.__name__}, with {wrong!r}>"
+    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name  # tracebacks read it there
+    names = dict(function.__globals__)
+    exec(compile(source, name, "exec"), names)
+    return names[function.__name__]
+
+
+def two_tests(model, attend, tokens):
+    """How far its logits are from what they should be: piece by piece from one pass, and one pass from the model's own.
+
+    The first needs no other code. Both are the largest difference of a logit. tokens: (1, n).
+    """
+    at_once, _ = model.read(tokens, attend=attend)
+    half = tokens.size(1) // 2
+    first, caches = model.read(tokens[:, :half], attend=attend)
+    steps = [first]
+    for i in range(half, tokens.size(1)):
+        logits, caches = model.read(tokens[:, i : i + 1], caches, attend)
+        steps.append(logits)
+    own, _ = model.read(tokens)
+    return (torch.cat(steps, dim=1) - at_once).abs().max().item(), (at_once - own).abs().max().item()
+
+
+@torch.no_grad()
+def spoken_by(model, block_attention, text, pieces=8):
+    """How a text goes on if a function of exercise 13.1 is the attention of all blocks.
+
+    It has no cache, so all is read again for each piece. A function that is not written yet gets a sentence.
+    """
+    sizes, tokens = model.sizes, model.tokens(text)
+    for _ in range(pieces):
+        x = model.table[tokens]
+        for w in model.blocks:
+            x = block_attention(x, w.norm_1, w.W_q, w.W_k, w.W_v, w.W_o, sizes.heads, sizes.kv_heads, sizes.base)
+            if not torch.is_tensor(x):
+                return f"{block_attention.__name__} returns no rows yet."
+            h = rms_norm(x, w.norm_2, sizes.epsilon)
+            x = x + (F.silu(h @ w.W_gate.T) * (h @ w.W_up.T)) @ w.W_down.T
+        tokens = torch.cat([tokens, model.logits(x[:, -1:]).argmax(dim=-1)], dim=1)
+    return model.pieces.decode(tokens[0].tolist())

@@ -55,16 +55,10 @@ const KEYS = [
     keys: ["Shift+Enter"],
     label: "Shift+Enter",
     says: "run the next cell and stay until its output was seen; then go on",
-    does: (_, from) => runAndStay(from, true),
+    does: () => runAndStay(true),
     live,
   },
-  {
-    keys: ["Ctrl+Enter"],
-    label: "Ctrl+Enter",
-    says: "run the cell and stay",
-    does: (_, from) => runAndStay(from),
-    live,
-  },
+  { keys: ["Ctrl+Enter"], label: "Ctrl+Enter", says: "run the cell and stay", does: () => runAndStay(false), live },
   { keys: ["g"], label: "g", says: "to the guess", does: toGuess },
   { keys: ["h"], label: "h", says: "count the hall's hands: bars of what was answered, and back", does: countHands },
   {
@@ -156,8 +150,9 @@ function onKey(event) {
   if (!does) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  if (target !== document.body) target.blur?.();
-  does(name, target); // where it was pressed, which has the focus no more
+  const runsCode = name.endsWith("+Enter"); // of the cell with the focus, in which a hand may go on typing
+  if (target !== document.body && !runsCode) target.blur?.();
+  does(name);
 }
 
 // What a key does; undefined if it is not the deck's.

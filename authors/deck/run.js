@@ -103,10 +103,9 @@ const saysRight = (cell) => cell.dataset.question && /class="[^"]*\bright\b|✓/
 
 // --------------------------------------------------------------------------------------------------- Shift+Enter
 
-// The cell that the key was pressed in, one with a guess that was not answered yet, or the slide's first that has not
-// been run.
-function nextCell(from) {
-  const here = from.closest?.(".cell.code");
+// The cell with the focus, one with a guess that was not answered yet, or the slide's first that has not been run.
+function nextCell() {
+  const here = document.activeElement.closest?.(".cell.code");
   if (here) return here;
   const onSlide = all(".cell.code", current());
   const isDue = (cell) => !python.ran.has(cell.dataset.id) && cell.matches(".visible, :not(.fragment)");
@@ -118,11 +117,15 @@ function hasFreshGuess(cell) {
   return Boolean(guess) && guess !== cell.answered?.trim();
 }
 
-export async function runAndStay(from, goesOn = false) {
-  const cell = nextCell(from);
+export async function runAndStay(goesOn) {
+  const cell = nextCell();
   const isFresh = cell && hasFreshGuess(cell);
   if (!cell && !goesOn) return say("No cell of this slide waits to be run.", { stays: "slide" });
-  if (!cell || (goesOn && python.ran.has(cell.dataset.id) && !cell.edited && !isFresh)) return Reveal.next();
+  if (!cell || (goesOn && python.ran.has(cell.dataset.id) && !cell.edited && !isFresh)) {
+    document.activeElement.blur?.();
+    Reveal.next();
+    return;
+  }
   cell.edited = false;
   if (isFresh) await answerInPython(cell, guessOf(cell));
   else await run(cell);

@@ -2,7 +2,7 @@
 
 import { all, make } from "./kit.js";
 
-const SIGNS = ["_", "@", "(", ")", "[", "]", ".", "=", "-", ":", "~", "*"]; // which a phone's keyboard hides
+const SIGNS = ["_", "@", "(", ")", "[", "]", "<", "=", "-", ":", "~", "*"]; // which a phone's keyboard hides
 const SHOWN = 8; // rows and columns of a value
 const STATE = { right: ["✓", "right"], wrong: ["✗", "wrong"], error: ["✗", "wrong"] };
 

@@ -22,7 +22,7 @@ KINDS = {torch.bool: "bool", torch.int64: "int64", torch.float32: "float32", tor
 MODULES = {"torch": torch, "math": math, "torch.nn.functional": nn.functional, "torch.nn": nn}
 LARGE = 64  # numbers of a tensor that is recorded only where the line's text or the course's own line names it
 LARGEST = 3000  # and of one that is recorded at all
-LOGITS, PARTS = 8000, 500  # and of one that the course's own line uses; from LARGEST on in whole PARTS
+LOGITS, PARTS = 8000, 2000  # and of one that the course's own line uses; from LARGEST on in whole PARTS
 OF_MODULES = 1000  # numbers of modules or lists of tensors
 NOT_HERE = {  # lines that a page cannot try, and why, as a sentence
     "06.my-weights": "This line runs a patient of the clinic, so it is written in the notebook.",

@@ -22,6 +22,8 @@ from . import cards
 
 DRAWINGS = Path(__file__).parent / "source"
 STANDING = "where_you_stand"  # the page of the questions over all lessons
+RUN_AGAIN = re.compile(r"When you come back, \*Run → Run All Cells\* runs everything again, with [^.]*\.")
+STANDS_HERE = "When you come back, your guesses and lines still stand here."
 ROOM = 70  # signs of a line of code beside which the column of words ends
 STANDING_FROM = "stand"  # the cell with whose heading they begin, at the end of the last lesson
 
@@ -125,7 +127,8 @@ class LessonPage:
         cell.metadata = dict(cell.metadata)
         tags = cell.metadata["tags"] = [*cell.metadata.get("tags", []), *wide_tags(cell)]
         if cell.cell_type == "markdown":
-            cell.source = boards_in_pages.with_buttons(as_written(cell.source), self.buttons)
+            source = RUN_AGAIN.sub(STANDS_HERE, as_written(cell.source))
+            cell.source = boards_in_pages.with_buttons(source, self.buttons)
             if beside := cell.metadata.get("beside"):  # stays in sight beside the text
                 cell.source += f"\n\n{(DRAWINGS / beside).read_text(encoding='utf-8')}"
             if fold:

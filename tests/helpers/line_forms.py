@@ -33,6 +33,16 @@ my_keys = torch.nn.functional.linear(X, W_k.T)
 my_keys = None
 my_keys = "X @ W_k"
 my_keys = 3
+keys = X @ W_k
+for x in X: x @ W_k
+my_keys = ... X @ W_k
+>>> my_keys = X @ W_k
+X @ W_k = my_keys
+my_keys = “X @ W_k”
+my_keys = X @ [W_k]
+my_keys = X - (W_k, W_k)
+my_keys = X @ W_k\\nprint(my_keys)
+my_keys = print(X @ W_k)
 """,
     "01.my-scores": """
 my_scores = torch.matmul(queries, keys.T)
@@ -118,6 +128,7 @@ my_shifted = large - large.max(dim=-1, keepdim=True).values
 my_shifted = large - large.max(-1, keepdim=True)[0]
 my_shifted = large - torch.amax(large, dim=-1, keepdim=True)
 my_shifted = large - large.max()
+my_shifted = large - 102
 my_shifted = large + -large.amax(dim=-1, keepdim=True)
 my_shifted = large - torch.max(large)
 my_shifted = large - max(large.flatten())
@@ -190,6 +201,7 @@ my_triangle = torch.ones(3, 3).tril()
 my_triangle = torch.ones(3, 3, dtype=torch.bool).triu()
 my_triangle = torch.ones(3, 3, dtype=torch.bool).tril(1)
 my_triangle = torch.ones(3, 3, dtype=bool).tril()
+my_triangle = torch.ones(3, 3).tril().to(bool)
 my_triangle = torch.ones(3, 3, dtype=torch.int).tril()
 my_triangle = torch.ones(3, dtype=torch.bool).tril()
 my_triangle = torch.tensor([[True, False, False], [True, True, False], [True, True, True]])
@@ -576,6 +588,7 @@ my_l = a[1] * torch.exp(a[0] - m_both) + b[1] * torch.exp(b[0] - m_both)
 my_l = (a[0] - m_both).exp() * a[1] + (b[0] - m_both).exp() * b[1]
 my_l = sum(torch.exp(p[0] - m_both) * p[1] for p in (a, b))
 my_l = a[1] + b[1]
+my_l = sum(torch.exp(m - m_both) * l for m, l, *_ in (a, b))
 my_l = torch.exp(a[0] - b[0]) * a[1] + b[1]
 my_l = torch.exp(m_both - a[0]) * a[1] + torch.exp(m_both - b[0]) * b[1]
 my_l = torch.exp(a[0] - m_both) * a[1]

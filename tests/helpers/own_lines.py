@@ -98,7 +98,7 @@ def in_kernel(id, line, lesson, source, monkeypatch):
         exec(source, names)
         notebook = types.SimpleNamespace(user_ns={**names, "In": [source]})  # where a second input is tried
         monkeypatch.setattr(second_input, "get_ipython", lambda: notebook)
-        found = predict.Blank(questions.question(id), names.get(line["name"]), truth, slips)
+        found = predict.Blank(questions.question(id), names[line["name"]], truth, slips)
         return found.status, found.slip, found.comment
     except Exception as error:
         return "error", None, repr(error)

@@ -195,7 +195,8 @@ function overwritten(line, names, before) {
 }
 
 /** A lone expression is the line's value: its name is written before it. */
-export function completed(given, name) {
+export function completed(text, name) {
+  const given = text.replace(/[\u00a0\u202f]/g, " "); // which come along where a line is copied from a page
   const source = readable(given);
   let tree;
   try {
@@ -248,10 +249,10 @@ export function worked(source, line, lesson) {
 }
 
 function unknown(what, close) {
-  if (close) return { status: "unknown", says: `${what} cannot be tried here. Did you mean \`${close}\`?` };
+  const meant = close ? ` Did you mean \`${close}\`?` : "";
   return {
     status: "unknown",
-    says: `${what[0].toUpperCase()}${what.slice(1)} cannot be tried here; in the notebook it can.`,
+    says: `${what[0].toUpperCase()}${what.slice(1)} cannot be tried here, only in the notebook.${meant}`,
   };
 }
 
@@ -282,18 +283,23 @@ function lineValue(line, source, lesson, done, isSingle = false) {
   const { names } = python.globals;
   const before = new Map(names);
   const out = python.run(source);
+  if (!names.has(line.name)) {
+    const own = [...names.keys()].find((name) => names.get(name) !== before.get(name));
+    if (!own && (out === undefined || out === null || out === ELLIPSIS)) return ELLIPSIS;
+    const instead = own ? `, and yours gives \`${own}\`` : "";
+    throw new Mistake(
+      `NameError: no name \`${line.name}\` is defined here: the line begins \`${line.name} =\`${instead}`,
+    );
+  }
   const changed = overwritten(line, names, before);
   if (changed) throw new Unknown(`a line that gives \`${changed}\`, with which the notebook goes on, another value`);
-  if (!names.has(line.name)) {
-    if (out === undefined || out === null || out === ELLIPSIS) return ELLIPSIS;
-    throw new Mistake(`NameError: no name \`${line.name}\` is defined here: the line begins \`${line.name} =\``);
-  }
   return names.get(line.name);
 }
 
 function compared(line, value, lesson) {
   const wanted = listed(line.right, lesson);
   if (value === "show") return { status: "shown", says: "Below stands a line that does it." };
+  if (value === null) return { status: "none", says: "Your line gives `None`, so there is nothing to compare yet." };
   if (isOpen(value)) return { status: "none", says: "Nothing is written yet." };
   if (line.question.form !== "tensor") return asNumber(line, value);
   const mine = nested(value);

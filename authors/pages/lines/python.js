@@ -58,9 +58,15 @@ function unpaired(source) {
   return last ? [`this \`${last}\` is never closed: a \`${CLOSING[last]}\` is missing behind it`, at] : null;
 }
 
+/** What is said of a sign that a keyboard puts in the place of Python's, and where it stands. */
+function typedReason(source, at) {
+  const signs = { "×": "`*`, or `@` for matrices", "·": "`*`, or `@` for matrices" };
+  return [`\`${source[at]}\` is no sign of Python: write ${signs[source[at]] ?? `\`${TYPED[source[at]]}\``}`, at];
+}
+
 function reasonFor(source, node) {
   const sign = [...source].findIndex((one) => one in TYPED);
-  if (sign >= 0) return [`\`${source[sign]}\` is no sign of Python: write \`${TYPED[source[sign]]}\``, sign];
+  if (sign >= 0) return typedReason(source, sign);
   const brackets = unpaired(source);
   if (brackets) return brackets;
   const before = source.slice(0, node.from).trimEnd();
@@ -72,7 +78,12 @@ function reasonFor(source, node) {
       `between \`${/[\w.]+\)?\]?$|.$/.exec(before)[0]}\` and \`${/^[\w.]+|^./.exec(after)[0]}\` a sign is missing, as \`*\`, \`@\` or \`,\``,
       node.from,
     ];
-  if (/[-+*/@&|=,<>]$/.test(before)) return [`behind \`${before.at(-1)}\` a value is missing`, before.length];
+  if (before.endsWith("...")) return ["`...` stands where your line goes: write it in its place", before.length - 3];
+  const pasted = /^(>>>|```)/.exec(after);
+  if (pasted) return [`\`${pasted[0]}\` is no part of the line: leave it out`, node.from];
+  const isStarred = /[,=]$/.test(before) && after.startsWith("*"); // as in `a, *b`
+  if (/[-+*/@&|=,<>]$/.test(before) && !isStarred)
+    return [`behind \`${before.at(-1)}\` a value is missing`, before.length];
   throw new Unknown(`\`${/^\S+/.exec(after)[0]}\` where it stands`); // a grammar may know less than Python
 }
 
@@ -91,10 +102,7 @@ export function parsed(source) {
       if (node.type.isError && !first) first = node.node;
     },
   });
-  if (first) {
-    const [reason, at] = reasonFor(source, first);
-    throw new Unreadable(reason, at);
-  }
+  if (first) throw new Unreadable(...reasonFor(source, first));
   return tree.topNode;
 }
 
@@ -151,7 +159,7 @@ const BUILTINS = {
       ? /^-?inf$/.test(x)
         ? Number(x.replace("inf", "Infinity"))
         : Number.isNaN(Number(x))
-          ? fail(`float("${x}")`)
+          ? fail(`\`float("${x}")\``)
           : Number(x)
       : single(x),
   int: ([x]) =>
@@ -173,11 +181,10 @@ const BUILTINS = {
   all: ([x]) => iterated(x).every(isTrue),
   any: ([x]) => iterated(x).some(isTrue),
   pow: ([x, y]) => operate("**", x, y),
+  print: () => null,
 };
 const OTHERS =
-  "print round sorted map filter str dict set type isinstance divmod slice iter repr getattr hasattr eval exec id".split(
-    " ",
-  );
+  "round sorted map filter str dict set type isinstance divmod slice iter repr getattr hasattr eval exec id".split(" ");
 Object.assign(BUILTINS.bool, { dtype: "bool" });
 Object.assign(BUILTINS.int, { dtype: "int64" });
 Object.assign(BUILTINS.float, { dtype: "float64" });
@@ -258,8 +265,12 @@ function equal(a, b) {
 function operate(sign, a, b) {
   if (a instanceof Tensor || b instanceof Tensor) {
     const other = a instanceof Tensor ? b : a;
-    if (!(other instanceof Tensor) && !isNumber(other))
-      throw new Unknown(`\`${sign}\` of a tensor and ${kindOf(other)}`);
+    if (!(other instanceof Tensor) && !isNumber(other)) {
+      const words = `\`${sign}\` of a tensor and ${kindOf(other)}`;
+      throw ["==", "!=", "*", "%"].includes(sign) // of which Python knows some with others
+        ? new Unknown(words)
+        : new Mistake(`TypeError: there is no ${words}`);
+    }
     return BINARY[sign](a, b);
   }
   if (sign === "==" || sign === "!=") return equal(a, b) === (sign === "==");
@@ -350,6 +361,9 @@ export class Python {
       if (child.name === "AssignOp") sides.push([]);
       else if (child.name !== "TypeDef") sides.at(-1).push(child);
     }
+    for (const [target] of sides.slice(0, -1))
+      if (/^(Binary|Unary|Call)Expression$|^Number$|^String$/.test(target.name))
+        throw new Unreadable("left of `=` stands a name, and right of it what the name is for", target.from);
     const value = this.listed(sides.pop(), at);
     for (const side of sides) this.bind(side, value, at);
   }
@@ -457,14 +471,17 @@ export class Python {
     if (scope.has(name)) return scope.get(name);
     const why = this.absent(name);
     if (why) throw why;
+    const sign = [...name].findIndex((one) => one in TYPED); // the grammar takes quotes of print for letters
+    if (sign >= 0) throw new Unreadable(...typedReason(source, node.from + sign));
     if (name in BUILTINS) return BUILTINS[name];
     if (OTHERS.includes(name)) throw new Unknown(`\`${name}\``);
     throw new Mistake(`NameError: no name \`${name}\` is defined here${this.near(name, scope)}`);
   }
   near(name, scope) {
-    const all = [];
+    const all = ["True", "False", "None"];
     for (let one = scope; one; one = one.around) all.push(...one.names.keys());
-    const close = nearest(name, all);
+    const owner = ["math", "torch"].find((one) => scope.has(one) && MODULES[one].attributes.has(name));
+    const close = owner ? `${owner}.${name}` : nearest(name, all);
     return close ? `; did you mean \`${close}\`?` : "";
   }
   ofNumber(node, { source }) {
@@ -712,10 +729,16 @@ export class Python {
 const COMPARES = /^(<|<=|>|>=|==|!=|is|is not|in|not in)$/;
 
 /** The name that was probably meant: one letter more, less, other or exchanged; "" if there is none. */
+/** The name that is meant: the same one in other letters or without its `_`, or else one that differs least. */
 function nearest(name, names) {
-  const isNear = (other) =>
-    other !== name && distance(name.toLowerCase(), other.toLowerCase()) <= (name.length > 4 ? 2 : 1);
-  return names.find((other) => name.length > 2 && isNear(other)) ?? "";
+  const plain = (one) => one.toLowerCase().replaceAll("_", "");
+  const most = name.length > 4 ? 2 : name.length > 2 ? 1 : 0;
+  const others = names
+    .filter((other) => other !== name)
+    .map((other) => [plain(other) === plain(name) ? 0 : distance(name.toLowerCase(), other.toLowerCase()), other])
+    .filter(([gap]) => gap <= most)
+    .sort(([a], [b]) => a - b);
+  return others[0]?.[1] ?? "";
 }
 function distance(a, b) {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -2,7 +2,7 @@
 
 import { KINDS, LARGEST_WHOLE, MOST_NUMBERS, MOST_STEPS } from "./limits.js";
 
-/** Why a line cannot be tried here; in the notebook it can. */
+/** Why a line cannot be tried here; only the notebook says what it gives. */
 export class Unknown extends Error {}
 /** Why Python stops at a line too, in words. */
 export class Mistake extends Error {}

@@ -654,7 +654,7 @@ const OF_TENSORS = {
   double: ["input:t", (x) => t.cast(x, "float64")],
   long: ["input:t", (x) => t.cast(x, "int64")],
   bool: ["input:t", (x) => t.cast(x, "bool")],
-  to: ["input:t dtype:a", (x, to) => to instanceof Dtype ? t.cast(x, to.name) : to instanceof Tensor ? t.cast(x, to.dtype) : unknown("to a device")],
+  to: ["input:t dtype:a", (x, to) => to instanceof Dtype ? t.cast(x, to.name) : to?.dtype ? t.cast(x, to.dtype) : unknown("`to` a device")],
   where: ["input:t condition:t other:a", (x, condition, other) => where(condition, x, other)],
 };
 

@@ -153,6 +153,7 @@ def test_a_cell_that_was_changed_runs_again_by_the_key_that_is_pressed_in_it(lec
     type_into_the_first_cell(page, "\nprint('once', 'more')")
     run_seen(page, key)
     page.locator(SLIDE + ".shown", has_text="once more").wait_for()
+    page.keyboard.press("Escape")
     page.keyboard.press("Control+Enter")  # with nothing that waits to be run
     page.locator(".python", has_text="No cell").wait_for()
     assert number_of(page) == here

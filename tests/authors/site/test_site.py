@@ -278,9 +278,11 @@ def test_code_is_coloured_and_what_answers_is_folded(built, pages):
         assert answers and not open_ones, open_ones
 
 
-def test_nobody_is_told_to_run_a_cell(pages):
+def test_nobody_is_told_to_run_a_cell(built, pages):
     for path, page in pages.items():
         assert not page.find(string=re.compile(r"\b(both cells|this cell) again")), path.name
+    for path, page in lesson_pages(built, pages).items():
+        assert not page.find(string=re.compile("Run All Cells")), path
 
 
 def test_pictures_are_described_and_formulas_drawn(pages):

@@ -6,6 +6,8 @@ Without npm's packages there are none: pages then look for the other faces that 
 import base64
 import shutil
 
+from workbench.display.colours import face
+
 from .packages import PACKAGES
 
 FOLDER = PACKAGES / "@fontsource-variable"
@@ -15,9 +17,13 @@ FACES = [
     ("Inter", "normal", "100 900", "inter/files/inter-latin-wght-normal.woff2"),
     ("Source Serif 4", "italic", "200 900", "source-serif-4/files/source-serif-4-latin-wght-italic.woff2"),
 ]
-# what stands there until the first has come, and how many percent of its size are as wide, so that lines break alike
-STAND_INS = {"Georgia": 106, "Noto Serif": 94, "DejaVu Serif": 93}
-ABOVE, BELOW = 103.6, 33.5  # and as high, in percent of its size, above and below the foot of its letters: its `hhea`
+# What stands there until a face has come: the percent of its size that are as wide, measured on the lessons' text, so
+# that lines break alike; and how much is above and below the foot of the face's letters, in percent: its `hhea`.
+STAND_INS = {
+    "Source Serif 4": ({"Georgia": 106, "Noto Serif": 94, "DejaVu Serif": 92}, 103.6, 33.5),
+    "Inter": ({"Arial": 107, "Roboto": 107, "DejaVu Sans": 94}, 96.9, 24.1),
+}
+LEANING = 0.926  # of the upright face's width: the italic one's
 
 
 def embedded():
@@ -36,13 +42,20 @@ def copied(folder):
 
 
 def stand_ins():
-    """`@font-face` of what stands in for the first face, "as wide Georgia"; tokens.css names them after it."""
-    return "".join(
-        f'@font-face {{ font-family: "as wide {name}"; src: local("{name}"); size-adjust: {size}%; '
-        f"ascent-override: {100 * ABOVE / size:.1f}%; descent-override: {100 * BELOW / size:.1f}%; "
-        f"line-gap-override: 0%; }}\n"
-        for name, size in STAND_INS.items()
-    )
+    """`@font-face` of what stands in for each face, "as wide Georgia", and Inter's named behind it.
+
+    tokens.css names those of the first face; a stand-in is as wide at every weight, as the faces nearly are.
+    """
+    rules = [
+        f'@font-face {{ font-family: "as wide {name}"; font-style: {style}; font-weight: {weights}; '
+        f'src: local("{name}"); size-adjust: {size:.1f}%; ascent-override: {100 * above / size:.1f}%; '
+        f"descent-override: {100 * below / size:.1f}%; line-gap-override: 0%; }}\n"
+        for family, style, weights, _ in FACES
+        for sizes, above, below in [STAND_INS[family]]
+        for name, size in ((name, size * (LEANING if style == "italic" else 1)) for name, size in sizes.items())
+    ]
+    names = ", ".join(f'"as wide {name}"' for name in STAND_INS["Inter"][0])
+    return "".join([*rules, f":root:root {{ --ui: {face('ui').replace('Inter,', f'Inter, {names},', 1)}; }}\n"])
 
 
 def files():

@@ -44,6 +44,15 @@ def cards(pages):
     return f'<div class="cards">{told}{"".join(grids)}</div>'
 
 
+def strip(pages):
+    """All lessons by name, in sight above the door's figure: on a phone one line, which goes on at its right."""
+    links = "".join(
+        f'<a href="notebooks/{page.lesson.name}.html"><span>{page.lesson.number}</span> {page.lesson.title}</a>'
+        for page in pages
+    )
+    return f'<nav class="strip" aria-label="All lessons">{links}</nav>'
+
+
 def still():
     """The door where no script may run: its drawing, and in words what the arcs say."""
     weights = 100 * torch.softmax((X @ W_q) @ (X @ W_k).T, dim=-1)[0]

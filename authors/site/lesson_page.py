@@ -262,7 +262,7 @@ def guess_form(id, question, answer="", example=""):
         how = ""
     else:
         entry = (
-            f"<label>{name} <input"
+            f'<label>{name} <input inputmode="{keyboard(question)}" enterkeyhint="done"'
             ' autocomplete="off" autocapitalize="off" spellcheck="false"></label>'
             " <button>Check</button>"
         )
@@ -272,6 +272,13 @@ def guess_form(id, question, answer="", example=""):
         f'<p class="how">{html.escape(how)}</p><p class="verdict" role="status"></p>'
         f'<div class="answer" hidden>{answer}</div></form>'
     )
+
+
+def keyboard(question):
+    """Which keys a phone shows: those of one number; with letters for words, signs and lists, which those lack."""
+    leaves = question["leaves"]
+    is_number = question["size"] == 1 and isinstance(leaves[0], (int, float)) and leaves[0] >= 0
+    return "decimal" if is_number else "text"
 
 
 def line_form(cell, line):

@@ -15,10 +15,11 @@ from sphinx.cmd.build import build_main
 from workbench.board.lessons import sentence_figure
 from workbench.display.colours import tokens, written_out
 
+from ..addresses import addresses
 from ..lessons import lessons
 from ..pages import boards_in_pages, faces, needs, packages
 from ..pages.ways_to_run import ZIP, pack, ways_in, write_for_colab
-from . import cards, library, record
+from . import cards, library, offline, record
 from .lesson_page import STANDING, LessonPage
 
 HERE = Path(__file__).parent
@@ -47,7 +48,7 @@ def lay_out(source):
     files = HERE.parent / "code.css", static / "site.css", static / "cards.css", static / "record.css"
     own = [file.read_text(encoding="utf-8") for file in files]
     by_choice = written_out(':root[data-shade="dark"]', by_system=':root:not([data-shade="light"])')
-    style = "".join([faces.copied(static), tokens(), by_choice, boards_in_pages.STYLE, *own])
+    style = "".join([faces.copied(static), in_rem(tokens()), by_choice, boards_in_pages.STYLE, *map(in_rem, own)])
     (static / "site.css").write_text(needs.style(style) if faces.files() else style, encoding="utf-8")
     pages = [LessonPage(lesson) for lesson in lessons()]
     asked = {}
@@ -71,10 +72,20 @@ def lay_out(source):
         index(pages, others, (static / "door.js").read_text(encoding="utf-8")), encoding="utf-8"
     )
     (static / "door.js").unlink()  # it stands in the page
+    (source / "manifest.webmanifest").write_text(offline.manifest(), encoding="utf-8")
     about = {f"notebooks/{one.name}": f"{one.question} Afterwards you can {one.promise}." for one in lessons()}
     (looking_back,) = [one.looks_back() for one in pages if one.standing]
     about[f"notebooks/{STANDING}"] = f"{looking_back}: each mistake says which to open again."
     (source / "about.json").write_text(json.dumps(about), encoding="utf-8")
+
+
+FONT = re.compile(r"(?:font|font-size|--(?:least|number|body|lede|h1|h2)): [^;{}]*")
+
+
+def in_rem(style):
+    """A style sheet whose letters, given in px, follow the size of text that a reader has chosen in the browser."""
+    sized = partial(re.sub, r"(\d+(?:\.\d+)?)px", lambda found: f"{float(found[1]) / 16:g}rem")
+    return FONT.sub(lambda found: sized(found[0]), style)
 
 
 def minify(*scripts):
@@ -103,6 +114,8 @@ def index(pages, others, script):
     """The first page: the door and the script that draws it there, every number of it, the ways in, and the cards."""
     door = sentence_figure(link=("Lesson 1", f"notebooks/{pages[0].lesson.name}.html"))
     fill = {
+        "what": what_it_is(),
+        "strip": cards.strip(pages),
         "still": cards.still(),
         "door": f"{boards_in_pages.embed(door, 'door')}\n\n<script>{script}</script>",
         "ways": ways_in(),
@@ -111,11 +124,25 @@ def index(pages, others, script):
         "others": "\n".join([f"{library.FOLDER}/index", *(name[:-3] for name in others)]),
     }
     first = (SOURCE / "index.md").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: fill[found[1]], first)
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: fill.get(found[1], found[0]), first)
+
+
+def what_it_is():
+    """What attention is, in README's first sentence; for whom the course is, what it costs, where its source stands."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    first = re.match(r"# .+\n\n(.+?\.) ", readme)[1]
+    source = addresses()[0] or f"run/{ZIP}"
+    return (
+        f'<p class="what">{first} Learn it here: free, <a href="{source}">with sources</a>, '
+        "for whoever multiplies matrices and reads a little Python.</p>"
+    )
 
 
 TABLE = re.compile(r'<table class="[^"]*docutils.*?</table>', re.S)
 STYLE_SHEET = re.compile(r'<link rel="stylesheet"[^>]*href="([^"]*)site\.css[^>]*>')
+CODE = re.compile(r'(<div class="highlight-(?:ipython3|python)[^"]*"><div class="highlight"><pre>)(.*?)(</pre>)', re.S)
+IN_SUMMARY = re.compile(r'(<summary><h\d>(?:(?!</summary>).)*?)<a class="headerlink"[^>]*></a>', re.S)
+COMMENT = re.compile(r'<span class="c1">(.*?)</span>$')
 PICTURE = re.compile(r'<img ([^>]*)src="(\.\./_images/[^"]+)"([^>]*)>')
 
 
@@ -124,10 +151,32 @@ def mend(target):
     for path in target.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         text = text.replace(' aria-label="Toggle hidden content"', "")  # its words say what is under it
+        text = IN_SUMMARY.sub(r"\1", text)  # there a press opens the fold
         text = TABLE.sub(r'<div class="table-wrapper">\g<0></div>', text)
+        text = CODE.sub(in_rows, text)
         text = PICTURE.sub(partial(sized, path.parent), text)
         text = STYLE_SHEET.sub(partial(inlined, target), text)
         path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def in_rows(found):
+    """Code of which a narrow screen wraps each line with room before it, and shows each comment below its line."""
+    before, code, after = found.groups()
+    lines = code.removeprefix("<span></span>").removesuffix("\n").split("\n")
+    return f"{before}{''.join(map(row, lines))}{after}"
+
+
+def row(line):
+    """One line of code, and where it begins; the end of a line belongs to its comment, which may be a line itself."""
+    begins = len(line) - len(line.lstrip(" "))
+    comment = COMMENT.search(line)
+    alone = comment and not line[: comment.start()].strip()
+    if alone:
+        line = f'<span class="c1">{line[:begins]}{comment[1]}\n</span>'
+    elif comment:
+        line = f'{line[: comment.start()]}<span class="c1">{comment[1]}\n</span>'
+    style = f' style="--begins: {begins}"' if begins else ""
+    return f'<span class="row"{style}>{line if comment else f"{line}{chr(10)}"}</span>'
 
 
 def inlined(target, found):
@@ -162,6 +211,7 @@ def build(folder, options=()):
     mend(target)
     pack(target / "run" / ZIP)
     write_for_colab(target / "run" / "colab")
+    offline.write(target)
     return code
 
 

@@ -5,18 +5,20 @@ import json
 import re
 from pathlib import Path
 
-from docutils.nodes import SkipNode, raw, section
+from docutils.nodes import SkipNode, literal_block, raw, section
 
 from authors.addresses import addresses
 from authors.lessons import lessons
 from authors.pages import boards_in_pages, faces, needs
 from authors.pages.markdown import mathml
+from workbench.display.colours import ON_DARK, ON_LIGHT
 from workbench.first_way import SAID
 
 project = "Learn attention by moving its numbers"
 html_title = "Learn attention"
 ABOUT = json.loads(Path(__file__).with_name("about.json").read_text(encoding="utf-8"))  # page → one sentence
 WHAT = "Attention with numbers you can edit: boards that move in the page, notebooks that ask before they tell."
+PICTURE = "Three words, I like tea, and arcs from I to each: the thicker the arc, the more of that word it takes."
 language = "en"
 
 extensions = ["myst_nb"]
@@ -30,15 +32,20 @@ templates_path = ["templates"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = [(name, {"defer": "defer"}) for name in ("predict.js", "boards.js", "site.js")]
+html_extra_path = ["manifest.webmanifest"]
 html_favicon = "_static/favicon.svg"
 html_copy_source = False
 html_use_index = False
-html_permalinks = False
+html_permalinks_icon = ""  # site.css draws it: a heading's text is its words
+html_additional_pages = {"404": "404.html"}
 html_math_renderer = "mathml"
 LESSONS = lessons()
 html_context = {
     "needs": needs.OLD,
     "lessons": LESSONS,
+    "papers": {"light": ON_LIGHT["paper"], "dark": ON_DARK["paper"]},
+    "repository": addresses()[0],
+    "site": addresses()[1],
     "faces": [path.name for path in faces.files()[:2]],  # what the first screen of a page is set in
 }
 
@@ -49,7 +56,9 @@ def describe(app, name, template, context, doctree):
     title = context.get("title") if name in ABOUT else project
     card = {"og:title": title, "og:description": about, "og:type": "article"}
     if site:  # whoever shows the link fetches them by their whole address
-        card |= {"og:url": f"{site}/{name}.html", "og:image": f"{site}/_static/door.png"}
+        width, height = boards_in_pages.size_of(Path(__file__).with_name("_static") / "door.png")
+        card |= {"og:url": f"{site}/{name}.html", "og:image": f"{site}/_static/door.png", "og:image:alt": PICTURE}
+        card |= {"og:image:width": str(width), "og:image:height": str(height)}
     tags = [f'<meta property="{key}" content="{html.escape(text)}">' for key, text in card.items()]
     tags += [f'<meta name="description" content="{html.escape(about)}">']
     tags += [f'<meta name="twitter:card" content="{"summary_large_image" if site else "summary"}">']
@@ -81,10 +90,27 @@ def fold_second_readings(app, doctree):
             one.extend([begin, title, after, *rest, end])
 
 
+def search_words_only(app):
+    """The search knows the words of a page: neither its code nor what answers a question."""
+    whole = app.builder.index_page
+
+    def is_no_prose(node):
+        return isinstance(node, literal_block) or (isinstance(node, raw) and "<form" in node.astext())
+
+    def index_page(name, doctree, title):
+        words = doctree.deepcopy()
+        for node in list(words.findall(is_no_prose)):
+            node.parent.remove(node)
+        whole(name, words, title)
+
+    app.builder.index_page = index_page
+
+
 def setup(app):
     """Formulas without a script: <math>, which every browser draws; and what a shared link shows."""
     app.connect("html-page-context", describe)
     app.connect("doctree-read", fold_second_readings)
+    app.connect("builder-inited", search_words_only)
     for name in ("ipython3", "python"):
         app.add_lexer(name, boards_in_pages.Python)
 

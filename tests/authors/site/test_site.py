@@ -5,7 +5,13 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import zipfile
+from contextlib import closing
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import combinations
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import nbformat
@@ -37,7 +43,12 @@ def pages(built):
 
 def serve(context, built):
     place = lambda address: built / (urlsplit(address).path[1:] or "index.html")  # noqa: E731
-    context.route(f"{SERVED}**", lambda route: route.fulfill(path=place(route.request.url)))
+
+    def answer(route):
+        file = place(route.request.url)
+        route.fulfill(path=file) if file.is_file() else route.fulfill(path=built / "404.html", status=404)
+
+    context.route(f"{SERVED}**", answer)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +96,7 @@ def lesson_pages(built, pages):
 
 
 def test_every_lesson_is_in_the_contents_between_neighbours(built, pages):
-    others = {"index", "record", "search", "INSTRUCTORS", "README", STANDING, *attn_lib.__all__}
+    others = {"404", "index", "record", "search", "INSTRUCTORS", "README", STANDING, *attn_lib.__all__}
     assert {path.stem for path in pages} == {*others, *LESSONS}
     both = zip([None, *LESSONS], lesson_pages(built, pages).items(), [*LESSONS[1:], None], strict=False)
     for before, (name, page), after in both:
@@ -126,12 +137,68 @@ def test_first_page_has_a_board_and_a_card_for_each_lesson(built, pages):
         assert link["data-guesses"] == str(len(page.select("form.guess[data-again=false]"))), "what its ring counts"
 
 
+@pytest.mark.parametrize("screen", SCREENS)
+def test_the_first_screen_says_what_the_course_is_and_shows_its_lessons(reader, screen):
+    page = reader("index", screen)
+    what = page.locator("p").filter(has_text=re.compile(r"language model.*free.*Python"))
+    readme = (Path(addresses.__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    assert what.inner_text().partition(". ")[0] in readme and what.get_by_role("link").count(), "where its source is"
+    listed = page.get_by_role("navigation", name="All lessons").get_by_role("link")
+    assert [link.get_attribute("href") for link in listed.all()] == [f"notebooks/{name}.html" for name in LESSONS]
+    for seen in (what, listed.first, listed.nth(1)):
+        box = seen.bounding_box()
+        assert box["y"] + box["height"] < page.viewport_size["height"]
+
+
 def test_the_last_lesson_looks_back_on_a_page_of_its_own(built, pages):
     looking_back, last = (pages[built / "notebooks" / f"{name}.html"] for name in (STANDING, LESSONS[-1]))
     asked = {form["id"] for form in looking_back.select("form.guess")}
     assert len(asked) == 10 and looking_back.select_one(".standing")
     assert not asked & {form["id"] for form in last.select("form.guess")} and not looking_back.select("article pre")
     assert last.select_one(f'#where-you-stand a[href="{STANDING}.html"]')
+
+
+def test_a_page_that_is_not_there_leads_back(reader):
+    page = reader("index")
+    page.goto(f"{SERVED}library/gone/deeper.html")
+    page.get_by_role("article").get_by_role("link", name="Masking").click()
+    page.get_by_role("heading", level=1, name="Masking").wait_for()
+
+
+def test_a_section_has_an_address_of_its_own(reader):
+    page = reader("03_masking")
+    heading = page.get_by_role("heading", name="Before softmax, not after")
+    heading.get_by_role("link").click()
+    shared = page.url
+    page.goto(address_of("index"))
+    page.goto(shared)
+    page.wait_for_function("(node) => Math.abs(node.getBoundingClientRect().top) < 100", arg=heading.element_handle())
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *told):
+        pass
+
+
+def test_after_one_visit_all_pages_open_without_a_network(built, browser):
+    """From a server that has gone, as a phone in a tunnel has it; an address that is nowhere says so as before."""
+    with (
+        ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=built)) as server,
+        closing(browser.new_context()) as context,
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page, site = context.new_page(), f"http://127.0.0.1:{server.server_port}"
+        page.goto(site)
+        page.get_by_text("Kept in this browser: every page").wait_for(timeout=60_000)
+        server.shutdown()
+        server.server_close()
+        page.goto(f"{site}/notebooks/{LESSONS[0]}.html")
+        ask(first_question(page)[1], "0.5, 1.5")
+        first_question(page)[2].get_by_text("✓ Right.").wait_for()
+        page.goto(f"{site}/notebooks/nowhere.html")
+        page.get_by_role("heading", name="This page is not here").wait_for()
+        page.goto(site)
+        page.locator("[data-numbers] .attn-board").wait_for()
 
 
 def test_every_public_function_has_a_page_that_names_its_lesson(built, pages):
@@ -295,6 +362,8 @@ ALL = {"rules": {"target-size": {"enabled": True}, "color-contrast": {"enabled":
 KINDS = {"phone, dark": ["index", "record", "search", "README", LESSONS[0]], "laptop, light": ["README"]}
 
 
+SHIFT = """window.moved = [];
+new PerformanceObserver((seen) => moved.push(...seen.getEntries())).observe({ type: "layout-shift" })"""
 TWO_FRAMES = "new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 
 
@@ -361,7 +430,11 @@ def test_dark_by_choice_is_dark_by_the_system(reader):
         page.get_by_role("button", name="Dark or light page").click()
         return page.evaluate(look)
 
+    framed = (
+        "document.querySelector('meta[name=theme-color]').content === getComputedStyle(document.body).backgroundColor"
+    )
     light, dark = page.evaluate(look), turned()
+    assert page.evaluate(framed), "what the browser draws around the page is dark, too"
     assert all(one != other for one, other in zip(light, dark, strict=True)) and seen_by(page)["faint"] == []
     page.reload()
     assert page.evaluate(look) == dark, "it is kept"
@@ -391,6 +464,64 @@ def test_the_search_finds_a_word_of_a_lesson(reader):
     page.goto(f"{SERVED}search.html?q=mask")
     found = page.locator("#search-results li").filter(has=page.get_by_role("link", name="3. Masking"))
     assert "The answer" not in found.filter(has=page.locator(".context")).first.inner_text()
+
+
+def test_fonts_that_come_late_move_nothing(built, browser):
+    """They come when all else stands there; what has moved by then, browsers count themselves."""
+    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, reduced_motion="reduce")
+    serve(context, built)
+    page, waiting = context.new_page(), []
+    context.route("**/*.woff2", lambda route: waiting.append(route))
+    for name in ("index", LESSONS[0], LESSONS[8], LESSONS[10]):
+        page.goto(address_of(name), wait_until="domcontentloaded")
+        page.evaluate(TWO_FRAMES)
+        page.evaluate(SHIFT)
+        while waiting:
+            route = waiting.pop()
+            route.fulfill(path=built / urlsplit(route.request.url).path[1:])
+        page.evaluate("document.fonts.ready.then(() => {})")
+        page.evaluate(TWO_FRAMES)
+        assert page.evaluate("moved.reduce((all, one) => all + one.value, 0)") < 0.02, name
+    context.close()
+
+
+def test_code_on_a_phone_is_read_without_scrolling_sideways(reader):
+    page = reader("09_two_heads", "phone, dark")
+    page.evaluate("document.querySelectorAll('article details').forEach((fold) => (fold.open = true))")
+    code = page.locator(".cell_input pre")
+    assert code.count() > 20
+    assert code.evaluate_all("(all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length") == 0
+
+
+def test_what_is_written_on_is_in_sight_on_a_phone(reader):
+    page = reader("11_small_gpt", "phone, dark")
+    story = come_to(page, ".attn-board.story")
+    story.evaluate("(node) => node.scrollIntoView()")
+    write = story.get_by_role("button", name="Write on")
+    write.click()
+    for seen in (write, story.locator(".words .word").last):
+        box = seen.bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 844
+
+
+def test_large_letters_leave_the_header_whole(reader):
+    page = reader("01_by_hand", "phone, dark")
+    body = "parseFloat(getComputedStyle(document.querySelector('article p')).fontSize)"
+    before = page.evaluate(body)
+    page.add_style_tag(content="html { font-size: 200% }")
+    assert page.evaluate(body) == 2 * before
+    boxes = [part.bounding_box() for part in page.locator("header.top > :is(a, button)").all()]
+    assert not any(overlap(one, other) for one, other in combinations(boxes, 2))
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 + 12 for box in boxes)  # one's own room stands out
+
+
+def overlap(one, other):
+    apart = [
+        a[side] + a[size] <= b[side] + 0.5
+        for side, size in (("x", "width"), ("y", "height"))
+        for a, b in ((one, other), (other, one))
+    ]
+    return not any(apart)
 
 
 def test_the_step_being_read_is_lit_on_the_map(built, pages, reader):

@@ -407,7 +407,16 @@ document.querySelector("button.shade").addEventListener("click", () => {
   const isDark = root.dataset.shade ? root.dataset.shade === "dark" : dark.matches;
   root.dataset.shade = isDark === dark.matches ? (isDark ? "light" : "dark") : "";
   lasting("shade").set(root.dataset.shade);
+  frame();
 });
+// What a browser draws around the page has its colour; by the system each of the two says so itself.
+function frame() {
+  for (const meta of all('meta[name="theme-color"]')) {
+    meta.dataset.own ??= meta.content;
+    meta.content = root.dataset.shade ? getComputedStyle(document.body).backgroundColor : meta.dataset.own;
+  }
+}
+frame();
 for (const menu of all(".menu"))
   menu.addEventListener("click", ({ target }) => target.closest("a") && menu.hidePopover());
 
@@ -425,6 +434,14 @@ if (lacks.length)
 // How to run a lesson stands folded at the top of its page: what leads there opens it.
 for (const link of all('a[href="#run-it"]'))
   link.addEventListener("click", () => (document.getElementById("run-it").open = true));
+
+// After the first visit the site opens without a network, unless the browser is asked to save data: see worker.js.
+if (navigator.serviceWorker && location.protocol.startsWith("http")) {
+  const home = document.documentElement.dataset.content_root;
+  const keep = () => navigator.serviceWorker.register(`${home}sw.js`).catch(() => {}); // refused: as if there were none
+  if (!navigator.connection?.saveData) window.addEventListener("load", keep);
+  navigator.serviceWorker.ready.then(() => all(".offline").forEach((told) => (told.hidden = false)));
+}
 
 // ---------------------------------------------------------------------------------------------- where you are
 
@@ -491,6 +508,16 @@ function whereYouAre() {
   return { light, count };
 }
 margin = whereYouAre();
+
+// ------------------------------------------------------------------------------------------------------ keyboard
+
+// A phone's keyboard may lie on the page without making it shorter: what stands at its foot then stands above the keys.
+function standAboveKeys() {
+  const { height, offsetTop, scale } = window.visualViewport;
+  const covered = scale > 1.05 ? 0 : Math.max(0, innerHeight - height - offsetTop); // enlarged, it is no keyboard
+  root.style.setProperty("--keyboard", `${Math.round(covered)}px`);
+}
+for (const change of ["resize", "scroll"]) window.visualViewport?.addEventListener(change, standAboveKeys);
 
 // ------------------------------------------------------------------------------------------------------ reach
 

@@ -23,7 +23,8 @@ export function writingOf(view) {
   );
   const seed = element("span", { class: "seed" });
   const node = element("div", { class: "write", role: "toolbar", "aria-label": "Writing on" });
-  node.append(write, another, temperature.node, top.node, seed);
+  const go = element("span", { class: "go" }, write, another);
+  node.append(go, temperature.node, top.node, seed);
   const back = backOf(engine);
   let timer = null;
   let written = null; // the text after the last word that was written
@@ -57,6 +58,7 @@ export function writingOf(view) {
     const gesture = `write ${gestures}`;
     if (isStill()) {
       while (engine.writeWord(gesture));
+      showLast();
       return;
     }
     const step = () => {
@@ -64,10 +66,16 @@ export function writingOf(view) {
       isWriting = true;
       const isMore = engine.writeWord(gesture);
       isWriting = false;
+      showLast();
       written = engine.words;
       if (!isMore) stop();
     };
     step();
+  }
+  /** On a phone the button may stand a screen away from the words. */
+  function showLast() {
+    if (!view.root.classList.contains("narrow")) return;
+    view.sentence.node.querySelector(".word:last-of-type")?.scrollIntoView({ block: "nearest", behavior: "instant" });
   }
   function halt() {
     clearTimeout(timer);

@@ -99,10 +99,10 @@ class OnBoard:
         for name, value in self.sets.items():
             if name in inputs:
                 inputs[name] = changed(inputs[name], value)
-            elif value in values.get(name, ()):
+            elif value in values.get(name, ()) or (name in settings and name not in values):  # words have no list
                 settings[name] = value
             else:
-                raise ValueError(f"{name} cannot be {value!r}; it has {[*inputs, *values]}")
+                raise ValueError(f"{name} cannot be {value!r}; it has {[*inputs, *settings]}")
         if self.mark and self.mark[0] not in {panel["name"] for panel in board["panels"] if not panel["hidden"]}:
             raise ValueError(f"it shows no {self.mark[0]}")
         return {"inputs": inputs, "settings": settings, "mark": self.mark}
@@ -111,7 +111,7 @@ class OnBoard:
 def changed(matrix, value):
     """A matrix, all of it or with the numbers at some places; or the words of a text."""
     if isinstance(value, str):
-        return value.split()
+        return value.split() if isinstance(matrix, list) else value
     if not isinstance(value, dict):
         return value
     matrix = [list(row) for row in matrix]

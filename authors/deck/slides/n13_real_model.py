@@ -1,9 +1,10 @@
 """The slides of lesson 13. Your attention speaks English."""
 
 from attn_lib import rotary
+from workbench.board.lessons.n13_real_model import COUNTRY, GERMANY
 from workbench.display.drawings import Bars, Flow, Matrices, Matrix, Points, Sentence, Tiles, unknown
 
-from . import again, slide
+from . import again, on_board, slide
 
 
 @slide(
@@ -212,7 +213,7 @@ def predict_told(told):
     hall="Which head? [23.4]",
 )
 def board_text():
-    """Without a picture: its board or plot is shown."""
+    return on_board(text=GERMANY, hears=3, pair=[], out=[COUNTRY])
 
 
 @slide(

@@ -135,8 +135,8 @@ python course.py lab
 ```
 
 opens JupyterLab with your own copy of the first notebook. `python course.py site` writes the course as web pages in \
-which every number can be moved. (This copy has no address on the web yet: [whoever publishes it](authors/README.md) fills in \
-two lines, and links to read it online and to Colab, Binder and Codespaces stand here.)"""
+which every number can be moved. (This copy has no address on the web yet: [whoever publishes it](authors/README.md) \
+fills in two lines, and links to read it online and to Colab, Binder and Codespaces stand here.)"""
 
 
 def run_line(name):

@@ -134,9 +134,9 @@ It runs on your own machine. In the folder of the course,
 python course.py lab
 ```
 
-opens JupyterLab on your own copy of the first notebook, and `python course.py site` writes the course as web pages in \
-which every number moves. (This copy has no address on the web yet: [whoever publishes it](authors/README.md) fills in \
-two lines, and links to read it online and to Colab, Binder and Codespaces stand here.)"""
+opens JupyterLab with your own copy of the first notebook. `python course.py site` writes the course as web pages in \
+which every number can be moved. (This copy has no address on the web yet: [whoever publishes it](authors/README.md) \
+fills in two lines, and links to read it online and to Colab, Binder and Codespaces stand here.)"""
 
 
 def run_line(name):

@@ -239,7 +239,7 @@ STATED = [
     ("08", "text-race-far-answer", "is {:.2f} with sinusoids and {:.2f} with RoPE. For *first*", kept_at_256),
     ("08", "text-race-far-answer", "*first* it is {2:.2f} with sinusoids and {3:.2f} with RoPE", kept_at_256),
     ("09", "moment-answer", "between step {} and step {}", at_the_moment),
-    ("09", "predict-rest", "with more than {}", fetched_before),
+    ("09", "predict-rest", "with a weight above {}", fetched_before),
     ("09", "road-mended-text", "gets all {} such lists right", lambda: [len(two_heads()["lists"])]),
     ("09", "predict-road", "our {} puzzles", lambda: [len(two_heads()["puzzles"])]),
     ("11", "one-story", "{2:.1f} million different", lots_of_a_story),

@@ -21,8 +21,9 @@ def write_state(state, key, value, keep=None, rate=None):
 
 
 def read_state(state, query):
-    """What a query reads from a state: (…, d_k, d_v) and (…, d_k) give (…, d_v). It is a sum, and nothing divides it.
+    """What a query reads from a state: a sum, which nothing divides.
 
+    Shapes: state (…, d_k, d_v), query (…, d_k); returns (…, d_v).
     Source: Katharopoulos et al. 2020, https://arxiv.org/abs/2006.16236, section 3.4.
     """
     return (query[..., None, :] @ state).squeeze(-2)

@@ -252,9 +252,9 @@ def predict_no_mask(healthy, unmasked):
 )
 def two_questions():
     return Tiles(
-        [["healthy, or\nnobody hears", "the cache"], ["the pass\nover the prompt", "the numbers"]],
-        columns=["goes on in English", "falls apart"],
-        rows=["first word right", "first word wrong"],
+        [["healthy", "cache"], ["prompt", "numbers"]],
+        columns=["goes on", "falls apart"],
+        rows=["right word", "wrong word"],
     ).opened(0, 1, 2, 3, 4)
 
 

@@ -43,6 +43,7 @@ class Shown:
     tries: tuple = ()  # phrases that set the board which is shown
     figure: Figure | None = None
     board: dict | None = None  # what its page knows of it
+    drawing: Drawing | None = None
 
 
 def shown(value):
@@ -52,7 +53,7 @@ def shown(value):
     if isinstance(value, Figure):
         return Shown(drawing(value), figure=value)
     if isinstance(value, Drawing):
-        return Shown(value.svg())
+        return Shown(value.svg(), drawing=value)
     if isinstance(value, torch.Tensor) and value.ndim in (1, 2) and value.numel() and max(value.shape) <= 10:
         rows = value.detach() if value.ndim == 2 else value.detach()[None]
         return Shown(draw(Matrices([Matrix(rows)]), height=min(400, 20 + 80 * len(rows))).svg())

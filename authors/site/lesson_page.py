@@ -8,6 +8,7 @@ from pathlib import Path
 import nbformat
 
 from workbench.copies import as_written, fold_titles
+from workbench.display import drawings
 from workbench.display.show import folded, framed, marked
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.numbers import Numbers
@@ -141,6 +142,8 @@ class LessonPage:
             cell.outputs = [*printed, as_html(plot(shown.figure))]
             if "answer" in tags:
                 cell.metadata["tags"] = [*tags, "hide-cell"]
+        elif shown.drawing:
+            cell.outputs = [as_html(drawn(shown.drawing))]
         elif instead := self.instead_of_running(cell):
             cell.outputs = [as_html(instead)]
             cell.metadata["tags"] = [*tags, "remove-input"]
@@ -308,6 +311,12 @@ def example_in(source):
 def hints(exercise):
     count = len(exercise.hints)
     return framed("".join(folded(f"Hint {i} of {count}", marked(text)) for i, text in enumerate(exercise.hints, 1)))
+
+
+def drawn(drawing):
+    """A drawing of the notebook's in the page's own colours, and the same for a phone held upright."""
+    narrow = f'<div class="narrow">{drawing.narrow.svg()}</div>' if drawing.narrow else ""
+    return f'<style>{drawings.FACES}</style><div class="drawn"><div class="wide">{drawing.svg()}</div>{narrow}</div>'
 
 
 def plot(figure):

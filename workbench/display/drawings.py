@@ -30,6 +30,7 @@ class Drawing:
 
     def __init__(self, steps, said, height, width=WIDTH):
         self.steps, self.said, self.height, self.width = steps, said, height, width
+        self.narrow = None  # the same for a phone held upright
 
     def svg(self, step=-1):
         """One step; what it adds to the one before it has the class `new`."""
@@ -85,7 +86,9 @@ STYLE = (
 
 def draw(*steps, height=HEIGHT):
     """A drawing of one picture, or of several of a kind, a step each."""
-    return drawing(steps, WIDTH, height)
+    drawn = drawing(steps, WIDTH, height)
+    drawn.narrow = draw_narrow(*steps)
+    return drawn
 
 
 def draw_narrow(*steps):

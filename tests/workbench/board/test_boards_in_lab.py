@@ -62,7 +62,10 @@ def boards(browser, tmp_path_factory):
     write_notebook(folder / "restarted.ipynb", RESTARTED)
     with jupyterlab(folder) as address:
         page = Lab(browser, address, "boards.ipynb")
-        page.before_it_was_run = page.page.locator(".jp-OutputArea", has=page.page.get_by_role("table")).inner_text()
+        saved = page.page.locator(".jp-OutputArea", has=page.page.get_by_text("Its numbers as tables"))
+        assert saved.get_by_role("img").first.is_visible()
+        saved.get_by_text("Its numbers as tables").click()
+        page.before_it_was_run = saved.inner_text()
         page.run_all()
         yield page
         assert page.complaints == []
@@ -74,8 +77,8 @@ def by_hand(boards):
     return start_again(boards.board("Self-attention by hand"))
 
 
-def test_a_saved_board_is_plain_tables_before_it_is_run(boards):
-    assert "run the cell to move these numbers" in boards.before_it_was_run
+def test_a_saved_board_is_a_picture_with_its_tables_before_it_is_run(boards):
+    assert "move where the notebook runs" in boards.before_it_was_run
     for title in ("inputs X", "W_q", "weights", "outputs"):
         assert f"{title}\n" in boards.before_it_was_run
 

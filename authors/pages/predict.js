@@ -94,6 +94,7 @@ function inText(question, text) {
     .replace(/\band\b|&/g, ", ")
     .replace(/(\d)\s*[x×*]\s*(?=\d)/g, "$1, ")
     .replace(/^[ ,;]+|[ ,;]+$/g, "");
+  if (question.form === "set" && !text && asEntered.trim()) return []; // brackets with nothing between them
   const found = WAYS.map((way) =>
     text
       .split(way)

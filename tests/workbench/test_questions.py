@@ -61,7 +61,7 @@ READ = [
     (SHAPE, None, None, "2.5, 3"),
     (THREE_TOKENS, None, RANKS, "{0, 2} | [2, 0] | 0 and 2 | I and tea | [“I”, 'tea'] | token 2, token 0 | 0 0 2"),
     (THREE_TOKENS, None, [0, 1, 2], "all | all of them | everybody | {0, 1, 2}"),
-    (THREE_TOKENS, None, [], "none | nobody"),
+    (THREE_TOKENS, None, [], "none | nobody | [] | { }"),
     (THREE_TOKENS, None, None, "3 | 0.5 | you"),
     (ROOT_WORD, 1, ["root"], "root | √d_k | sqrt | sqrt(d_k) | Root. | the root | divided by √d_k"),
     (ROOT_WORD, 1, None, "nonsense | both | root or d_k | not the root"),

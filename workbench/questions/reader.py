@@ -125,6 +125,8 @@ def _in_text(question, text, size):
     as_entered = text
     text = re.sub(r"torch\.size|tensor|[\[\](){}\"]", " ", _tidy(text))
     text = re.sub(r"\band\b|&|(?<=\d)\s*[x×*]\s*(?=\d)", ", ", text).strip(" ,;")
+    if question.form == "set" and not text and as_entered.strip():  # brackets with nothing between them
+        return []
     found = None
     for way in WAYS:
         try:

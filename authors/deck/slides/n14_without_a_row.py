@@ -367,10 +367,10 @@ def order_second():
     say="12, then −24, 84, −240: an error is multiplied by 1 − |k|² at each write.",
     hall="What does it read? [12]",
 )
-def long_second(film):
+def long_second(readings):
     return [
         Tiles([values], columns=["1st", "2nd", "3rd", "4th"], open=k)
-        for k, values in ((0, ["12", "−24", "84", "−240"]), (4, [f"{x:.0f}".replace("-", "−") for x in film[:4]]))
+        for k, values in ((0, ["12", "−24", "84", "−240"]), (4, [f"{x:.0f}".replace("-", "−") for x in readings[:4]]))
     ]
 
 

@@ -147,9 +147,9 @@ def border_unfaded(q, k, v, keep, rate):
         q_, k_, v_, keep_, rate_ = (x[at : at + 4] for x in (q, k, v, keep, rate))
         faded, later = keep_.cumprod(dim=0)[:, None], torch.ones(len(k_), len(k_)).tril(-1).bool()
         left = torch.where(later, keep_[:, None], 1.0).cumprod(dim=0).tril()
-        met, own = rate_[:, None] * left * (k_ @ k_.T), rate_[:, None] * (v_ - faded * (k_ @ state))
+        met, own = rate_[:, None] * left * (k_ @ k_.mT), rate_[:, None] * (v_ - faded * (k_ @ state))
         error = torch.linalg.solve_triangular(met, own, upper=False, unitriangular=True)
-        outputs.append(faded * (q_ @ state) + (left * (q_ @ k_.T)) @ error)
+        outputs.append(faded * (q_ @ state) + (left * (q_ @ k_.mT)) @ error)
         state = state + (left[-1][:, None] * k_).T @ error
     return torch.cat(outputs)
 

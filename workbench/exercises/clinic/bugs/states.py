@@ -150,7 +150,7 @@ def border_unfaded(q, k, v, keep, rate):
         met, own = rate_[:, None] * left * (k_ @ k_.mT), rate_[:, None] * (v_ - faded * (k_ @ state))
         error = torch.linalg.solve_triangular(met, own, upper=False, unitriangular=True)
         outputs.append(faded * (q_ @ state) + (left * (q_ @ k_.mT)) @ error)
-        state = state + (left[-1][:, None] * k_).T @ error
+        state = state + (left[-1][:, None] * k_).mT @ error
     return torch.cat(outputs)
 
 

@@ -26,7 +26,11 @@ class VoteServer(Beside):
 
     def open(self, question=NUMBERS, again=False):
         self.order({"do": "open", "question": question, "again": again})
-        return self.until(lambda: self.now.get("phase") == "open" and self.rounds()[-1]["open"]) and self.round
+        return self.until(lambda: self.now.get("phase") == "open" and self.is_open(again)) and self.round
+
+    def is_open(self, again):
+        newest = self.rounds()[-1]
+        return newest["open"] and newest["again"] is again
 
     def rounds(self):
         return self.now["votes"][self.asked]

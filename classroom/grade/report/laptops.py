@@ -88,7 +88,7 @@ def main(settings):
     logging.disable()
     hall.allow_many_phones()
     listening = hall.listen(settings["address"], settings.get("ports", hall.PORTS))
-    room = Room(hall.say, shared=settings.get("shared", False))
+    room = Room(hall.say, per_address=hall.PER_ADDRESS[-1 if settings.get("shared") else 0])
     halls = hall.Halls({"": room})
     routes = [(r"/join", Join, {"halls": halls}), (r"/told", Told, {"halls": halls})]
     application = web.Application(routes, default_handler_class=hall.Nothing, log_function=lambda handler: None)

@@ -372,7 +372,9 @@ def test_every_patient_of_the_clinic_parts_from_right_code(id):
         found += [trace(right, buggy, *args, **kwargs) for args, kwargs in calls]
     found += [trace(right, buggy, *args) for args in case.probes]
     parted = [comparison for comparison in found if comparison.difference]
-    assert parted and all("First difference" in repr(comparison) for comparison in parted)
+    by_chance = "output differs in 1 number of 1. Every operation has a counterpart"  # where all there is is one number
+    named = [comparison for comparison in parted if by_chance not in comparison.verdict]
+    assert named and all("First difference" in repr(comparison) for comparison in named)
     assert any(SAID_OF_PATIENTS.get(id, "") in comparison.verdict for comparison in parted)
 
 

@@ -116,6 +116,8 @@ function lineParts() {
 }
 const isRight = (form) => kept.get()?.[form.id]?.right;
 
+const wordsOf = (heading) => heading.innerHTML.replace(/<a class="headerlink".*?<\/a>/, "");
+
 function setUpOwnLine(form) {
   const section = form.closest("section[id]");
   const heading = section?.querySelector("h1, h2, h3");
@@ -133,7 +135,7 @@ function setUpOwnLine(form) {
       ),
     keep: (state) => remember(form.id, true, { ...state, once: state.right }),
     typed: (now) => typed.set({ ...typed.get(), [form.id]: now }),
-    again: heading ? `Read again: <a href="#${section.id}">${heading.innerHTML}</a>.` : "",
+    again: heading ? `Read again: <a href="#${section.id}">${wordsOf(heading)}</a>.` : "",
   });
   const shows = form.closest(".cell").nextElementSibling?.querySelector("details");
   shows?.addEventListener("toggle", () => {
@@ -436,11 +438,21 @@ for (const link of all('a[href="#run-it"]'))
   link.addEventListener("click", () => (document.getElementById("run-it").open = true));
 
 // After the first visit the site opens without a network, unless the browser is asked to save data: see worker.js.
-if (navigator.serviceWorker && location.protocol.startsWith("http")) {
+function workers() {
+  try {
+    return location.protocol.startsWith("http") ? navigator.serviceWorker : undefined;
+  } catch {
+    return undefined; // in a frame that keeps nothing
+  }
+}
+if (workers()) {
   const home = document.documentElement.dataset.content_root;
-  const keep = () => navigator.serviceWorker.register(`${home}sw.js`).catch(() => {}); // refused: as if there were none
+  const keep = () =>
+    workers()
+      .register(`${home}sw.js`)
+      .catch(() => {}); // refused: as if there were none
   if (!navigator.connection?.saveData) window.addEventListener("load", keep);
-  navigator.serviceWorker.ready.then(() => all(".offline").forEach((told) => (told.hidden = false)));
+  workers().ready.then(() => all(".offline").forEach((told) => (told.hidden = false)));
 }
 
 // ---------------------------------------------------------------------------------------------- where you are

@@ -5,6 +5,7 @@ wrong one with its sentence. authors/pages/lines/ works a line out and compares 
 """
 
 import ast
+import html
 import inspect
 import json
 import math
@@ -96,16 +97,20 @@ class OwnLines:
         """All that was recorded."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
-    def script(self):
-        """The lines as a script that sets `attnLesson`."""
+    def lesson(self):
+        """The lines of the lesson as `attnLines` takes them."""
         checks = sorted(set(re.findall(r"\bcheck_\w+", "\n".join(self.library.values()))))
-        data = {
+        return {
             "tensors": self.tensors,
             "library": "\n\n".join(self.library.values()),
             "checks": checks,
             "cache": list(Cache._fields),
             "lines": self.lines,
         }
+
+    def script(self):
+        """The same as a script that sets `attnLesson`."""
+        data = self.lesson()
         return f"window.attnLesson = {json.dumps(data, ensure_ascii=False, separators=(',', ':'))};\n"
 
     # ---------------------------------------------------------------------------------------------- names and values
@@ -196,6 +201,22 @@ class OwnLines:
         if data not in self.tensors:
             self.tensors.append(data)
         return {"t": self.tensors.index(data)}
+
+
+def line_form(cell, id, name):
+    """The field for the line that a cell asks for, with what it begins with; line_field.js has it answer."""
+    begun, _, how = cell.source.partition("  # ") if "\n" not in cell.source else (cell.source, "", "")
+    begun = re.sub(r"= \.\.\.$", "= ", begun)
+    how = f"{how[0].upper()}{how[1:]}." if how else ""
+    return (
+        f'<form class="own-line" id="line-{cell.id}" data-line="{id}" data-name="{name}">'
+        f'<label for="line-{cell.id}-text">Your line</label><p class="how">{marked(how)}</p>'
+        f'<textarea id="line-{cell.id}-text" rows="1" wrap="soft" autocomplete="off" autocapitalize="off"'
+        f' autocorrect="off" spellcheck="false" translate="no">{html.escape(begun)}</textarea>'
+        '<div class="signs" role="group" aria-label="Signs"></div>'
+        '<button>Check</button> <button type="button" class="copy">Copy</button>'
+        '<div class="told"><p class="verdict" role="status"></p><p class="more"></p><div class="both"></div></div></form>'
+    )
 
 
 def _how_many(value):

@@ -184,7 +184,9 @@ const BUILTINS = {
   print: () => null,
 };
 const OTHERS =
-  "round sorted map filter str dict set type isinstance divmod slice iter repr getattr hasattr eval exec id".split(" ");
+  "round sorted map filter str dict set type isinstance divmod slice iter repr getattr hasattr eval exec id globals locals vars input open format chr ord complex callable issubclass object super bytes frozenset hash dir help setattr display get_ipython".split(
+    " ",
+  );
 Object.assign(BUILTINS.bool, { dtype: "bool" });
 Object.assign(BUILTINS.int, { dtype: "int64" });
 Object.assign(BUILTINS.float, { dtype: "float64" });
@@ -621,6 +623,8 @@ export class Python {
         close: nearest(name, [...METHODS.keys(), ...Object.keys(PROPERTIES)]),
       });
     }
+    if (name === "append" && Array.isArray(owner) && !(owner instanceof Tuple))
+      return ([x]) => (owner.push(x) > MOST_CALLS ? fail("so long a list") : null);
     if (owner instanceof Tuple && owner.fields?.includes(name)) return owner[owner.fields.indexOf(name)];
     throw new Unknown(`\`${words}.${name}\``);
   }

@@ -115,7 +115,8 @@ def pytest_runtest_setup(item):
         for name, value in to_be_read(item.parent.progress.name).items():
             variables.setenv(name, value)
         result = yield
-    item.parent.kernel.kc.execute(in_its_kernel("record_outputs", "begin", item.parent.path), silent=True)
+    if any(other.parent is item.parent and other.name == "Shown" for other in item.session.items):
+        item.parent.kernel.kc.execute(in_its_kernel("record_outputs", "begin", item.parent.path), silent=True)
     return result
 
 

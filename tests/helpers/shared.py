@@ -154,7 +154,7 @@ def in_its_kernel(file, function, *paths):
         str(Path(__file__).with_name(f"{file}.py")),
         ", ".join(repr(str(path)) for path in paths),
     )
-    return f"import runpy; runpy.run_path({where!r})[{function!r}]({given})"
+    return f"__import__('runpy').run_path({where!r})[{function!r}]({given})"  # which leaves no name there
 
 
 def shown_by(notebook, config):

@@ -1,5 +1,6 @@
 """A lesson as a page: boards that move, guesses that are answered, and what follows them folded until then."""
 
+import ast
 import html
 import json
 import re
@@ -119,9 +120,9 @@ class LessonPage:
         form = as_html(guess_form(cell.id, shown.question, shown.html, example=example_in(cell.source)))
         asked.outputs, asked.metadata = [form], {"tags": ["predict", "remove-input"]}
         code.outputs, code.metadata, code.id = [], {"tags": ["answer", *wide_tags(cell)]}, f"{cell.id}-code"
-        code.source = re.sub(r"^guess = .*\n", "", code.source)  # which is asked for above
+        code.source = computing(code.source)
         fold_behind(code, "Show how it is computed")
-        return [asked, code]
+        return [asked, code] if code.source else [asked]
 
     def as_shown(self, cell, fold, shown):
         cell = cell.copy()
@@ -195,6 +196,16 @@ def for_later(id, notebook):
 def so_far(page, guesses):
     """Where a page says how many of its guesses were right."""
     return f'<span class="so-far" data-page="{page}" data-guesses="{guesses}"></span>'
+
+
+def computing(source):
+    """The lines of a question's cell that compute its answer, without the guess and the slips."""
+    guess, *_, asks = ast.parse(source).body
+    lines = source.splitlines()[guess.end_lineno : asks.lineno - 1]
+    for answer in asks.value.args[2:]:  # an opening has none
+        if not isinstance(answer, ast.Name | ast.Constant):
+            lines.append(ast.get_source_segment(source, answer))
+    return "\n".join(lines).strip()
 
 
 def fold_behind(cell, words):

@@ -40,8 +40,11 @@ KEPT = "kept"
 KINDS = ("code", "markdown", "raw")
 AFTER, STILL_AFTER = "After {}", "More after {}"  # the second right below the first
 FOLD = re.compile(r"<details>\n<summary>(?:After|More after) .+</summary>\n\n(.*)\n\n</details>", re.S)
-# How the first cell of code begins, for who meets it where the course is not installed; the error stands below it.
-MISSING = "# ModuleNotFoundError? In the course's folder: python course.py lab, or pip install '.[workbench]'\n\n"
+MISSING = """\
+try: __import__("workbench.exercises")
+except ImportError: raise SystemExit("Install the course: python course.py lab or pip install '.[workbench]'") from None
+
+"""  # how the first cell of code begins, in two lines: it is none of what the lesson is about
 RUN_IT = re.compile(r"^\*\*Run it:\*\* .*\n\n?", re.M)
 GUESSED, WRITTEN, TRIED = "your guess", "your line", "you have tried it"  # the last below a board
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too

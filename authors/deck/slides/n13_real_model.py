@@ -106,8 +106,7 @@ def same_as_theirs(ours, theirs):
     column=True,
 )
 def keys():
-    first = Sentence(["The", "keys", "near", "the", "cat"], inks={4: "query"}, says=None)
-    return [first, first.but(says=".")]
+    return [Bars(["were", "all other words"], values, strong=0, top=1) for values in (unknown(2), [0.003, 0.997])]
 
 
 @slide(
@@ -238,7 +237,7 @@ def one_wrong_line():
 )
 def predict_no_mask(healthy, unmasked):
     return [
-        Bars(["healthy", "no mask"], values, unit="", colour="wrong", strong=1, words=False)
+        Bars(["healthy", "no mask"], values, unit="", colour="output", strong=1, words=False)
         for values in ([healthy, None], [healthy, unmasked])
     ]
 
@@ -252,7 +251,7 @@ def predict_no_mask(healthy, unmasked):
 )
 def two_questions():
     return Tiles(
-        [["healthy", "cache"], ["prompt", "numbers"]],
+        [["healthy", "cache"], ["pass", "numbers"]],
         columns=["goes on", "falls apart"],
         rows=["right word", "wrong word"],
     ).opened(0, 1, 2, 3, 4)
@@ -261,7 +260,7 @@ def two_questions():
 def uncovered(PROMPT, says, fault, where, WRONG):
     """A patient's text word by word, then in which part its line is, and how that line reads."""
     _, wrong = WRONG[fault]
-    return Spoken(PROMPT, f" {says.strip()}").uncovered(line=wrong, where=where)
+    return Spoken(PROMPT, says).uncovered(line=wrong, where=where)
 
 
 @slide(
@@ -371,7 +370,7 @@ def predict_hat(places):
 
 
 @slide(
-    "What does one wrong line sound like?",
+    "Four pictures. What did each of them show?",
     minutes=0.5,
     say="Ask for the three methods and what each shows, and for the two tests that see what nobody hears.",
 )

@@ -1,5 +1,7 @@
 """What notebook 9 says of its circuit, of its data and of a small model."""
 
+import ast
+
 import nbformat
 import pytest
 import torch
@@ -25,11 +27,9 @@ def lesson():
     try:
         for part in ("imports", "place", "filled-P", "layer-1", "all-puzzles", "film-code", "no-start",
                      "one-head-learns", "lists", "road-mended"):  # fmt: skip
-            source = sources[part]
-            exec(
-                "\n".join(line for line in source.splitlines() if not line.startswith(("blank", "guess", "predict"))),
-                names,
-            )
+            tree = ast.parse(sources[part])
+            tree.body = [one for one in tree.body if not ast.unparse(one).startswith(("blank(", "guess =", "predict("))]
+            exec(compile(tree, part, "exec"), names)
         yield names
     finally:
         torch.set_default_dtype(before)

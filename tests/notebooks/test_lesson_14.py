@@ -18,7 +18,7 @@ def test_only_who_can_forget_knows_the_newest_of_many(newest):
     assert abs(newest["softmax"] - states.by_frequency(16)) < 0.03  # as good as counting
 
 
-def test_four_features_hold_four_pairs_and_a_row_holds_all():
+def test_four_features_are_too_few_under_either_rule_and_a_row_holds_all():
     recalled = {
         kinds: states.share_right("recall", states.train("recall", *kinds, d=4, seed=1), 16)
         for kinds in (("sum",), ("delta",), ("sum", "softmax"))

@@ -62,7 +62,7 @@ def run(source):
 def what_is_wrong(cells):
     """Each cell with which something is wrong, and what.
 
-    Questions are answered in order, backwards, and after all else was run backwards.
+    Questions are answered in order, and backwards after all else was run backwards.
     """
     questions = [cell for cell in cells if "predict" in tags(cell)]
     lines = [(own, filled) for own, filled in pairwise(cells) if "filled" in tags(filled)]
@@ -77,12 +77,10 @@ def what_is_wrong(cells):
             yield from each(cell, reads_its_own_answers(came.value))
     for own, filled in lines:
         yield from each(filled, takes_the_courses_own_line(own, filled))
-    for cell in reversed(questions):
-        yield from each(cell, shows_the_answer_that_was_saved(run(given_up(cell)), cell, "questions backwards"))
     for cell in reversed(others):
         yield from each(cell, runs_again(run(text(cell)), cell))
-    for cell in questions:
-        yield from each(cell, shows_the_answer_that_was_saved(run(given_up(cell)), cell, "all else backwards"))
+    for cell in reversed(questions):
+        yield from each(cell, shows_the_answer_that_was_saved(run(given_up(cell)), cell, "all else, both backwards"))
 
 
 def each(cell, wrong):

@@ -368,13 +368,12 @@ export class Lesson {
   async runDown() {
     const seen = this.place.firstSeen();
     const place = this.parts[seen].cell;
-    const last = this.parts.slice(0, seen + 1).findLast(({ id, kind, second }) => {
-      return !second && !ALONE.has(kind) && this.runs.course.has(id);
-    });
+    const runs = ({ id, kind, second }) => !second && !ALONE.has(kind) && this.runs.course.has(id);
+    const last = this.parts.slice(0, seen + 1).findLast(runs) ?? this.parts.find(runs);
     this.bar.say("Running …", true);
     const stopped = last && (await this.runTo(last, { say: (...words) => words[0] && this.bar.say(...words) }));
     this.bar.show(null);
-    if (stopped === last && this.waitsFor(last)) this.stoppedAt(last, "");
+    if (last && stopped === last && this.waitsFor(last)) this.stoppedAt(last, "");
     else if (!stopped) place.node.scrollIntoView?.({ block: "start" });
   }
 

@@ -628,6 +628,24 @@ def test_a_right_guess_opens_its_answer_and_is_counted(reader):
     first_question(page)[2].get_by_text("✓ Right.").wait_for()
 
 
+def test_one_line_stands_below_a_question_until_it_is_answered(reader):
+    page = reader("09_two_heads")
+    below = """(form) => {
+      const rest = [...document.querySelectorAll("form.guess, h2, h3, details.after-guess, .tag_answer details")];
+      const own = rest.slice(rest.indexOf(form) + 1);
+      const folds = own.slice(0, own.findIndex((node) => !node.matches("details")));
+      return [folds.length, folds.filter((fold) => fold.checkVisibility()).length, folds.every((fold) => fold.open)];
+    }"""
+    form = page.locator("#guess-moment")
+    many, seen, _ = form.evaluate(below)
+    assert many > 2 and seen == 1
+    ask(form.locator("input"), "1")
+    form.get_by_text("The answer: 1").wait_for()
+    assert form.evaluate(below) == [many, many, True]
+    page.goto(address_of("06_bug_clinic") + "#claim-suite")  # which stands in the second of two folds
+    page.locator("#claim-suite").wait_for()
+
+
 def test_first_page_goes_on_where_one_stopped(reader):
     page = reader("index")
     onwards, ring = page.locator(".go-on"), page.locator(".cards .ring").first

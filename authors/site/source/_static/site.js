@@ -125,7 +125,7 @@ all("form.guess").forEach((form) => {
   foldAsOne(form);
   setUp(form);
 });
-openLinked();
+window.addEventListener("load", openLinked);
 window.addEventListener("hashchange", openLinked);
 
 // ---------------------------------------------------------------------------------------------- lines of one's own

@@ -655,6 +655,50 @@ def shared_heads(upright=False):
     return page
 
 
+def real_block(upright=False):
+    """A block, each part with its lesson: heads from 4, RoPE from 8, cache from 10, attention from 2 and 3, adding from
+    11; norm and gate are new.
+
+    Nine heads of queries share three of keys and values, and only queries and keys are turned.
+    """
+    page = Page(upright, 376, 812)
+    at = page.at
+    page.box(*at((14, 138), (186, 8)), at(60, 100), 52, "input", "x")
+    page.box(*at((108, 134), (167, 96)), 138, 60, "ink", "RMSNorm", "new", fill=0)
+    page.arrow(at([(74, 164), (106, 164)], [(236, 60), (236, 94)]))
+    page.line(at([(246, 164), (254, 164)], [(236, 156), (236, 178)]))
+    middle = {
+        "query": at(68, 82),
+        "key": at(164, 236),
+        "value": at(260, 390),
+    }  # how far down they stand, or how far right
+    for (kind, m), note in zip(middle.items(), ("9 heads", "3 heads", "3 heads"), strict=True):
+        page.arrow(at([(254, 164), (266, 164), (266, m), (290, m)], [(236, 178), (236, 188), (m, 188), (m, 216)]), kind)
+        page.box(*at((292, m - 30), (m - 64, 218)), 128, 60, kind, kind, note)
+    page.text(*at((356, 16), (84, 158)), "heads: lesson 4", colour="quiet")
+    page.box(*at((452, 38, 116, 156), (18, 322, 282, 60)), "ink", "RoPE", "lesson 8", fill=0)
+    page.box(*at((600, 134, 116, 156), (172, 426, 282, 60)), "ink", "cache", "lesson 10", fill=0)
+    page.box(*at((748, 38, 168, 252), (18, 530, 436, 60)), "weights", "attention", "lessons 2 and 3")
+    turned, kept, read = at((450, 598, 746), (320, 424, 528))  # where the arrows into the three end
+    ends = {"query": (turned, read), "key": (turned, kept, read), "value": (kept, read)}
+    for kind, m in middle.items():
+        after = at(420, 278)
+        for end in ends[kind]:
+            page.arrow(at([(after, m), (end, m)], [(m, after), (m, end)]), kind)
+            after = end + at(118, 62)
+    x, y = at((752, 314), (210, 656))
+    page.box(x, y, 52, 48, "ink", "+", fill=0)
+    page.arrow(at([(778, 290), (778, 312)], [(236, 590), (236, 654)]), "output")
+    page.arrow(
+        at([(44, 190), (44, 338), (750, 338)], [(286, 34), (484, 34), (484, 680), (264, 680)]),
+        "input",
+    )
+    page.text(*at((420, 322), (362, 664)), "added: lesson 11", colour="input")
+    page.box(*at((828, 308), (156, 744)), at(160, 160), 60, "ink", "norm, MLP, +", "gate: new", fill=0)
+    page.arrow(at([(804, 338), (826, 338)], [(236, 704), (236, 742)]), "input")
+    return page
+
+
 def one_state(upright=False):
     """Three words write into one matrix, S, each its key times its value; then each reads from it with its query.
 
@@ -720,6 +764,7 @@ DIAGRAMS = {
         two_heads,
         shared_heads,
         tiles,
+        real_block,
         one_state,
     )
 }

@@ -27,6 +27,7 @@ from workbench.display import colours, drawings
 
 from ..pages import boards_in_pages, faces, needs, outputs, packages
 from ..pages.markdown import inline, to_html
+from ..pages.own_lines import OwnLines, line_form
 from .pictures import Pictures
 from .plans import PLANS, for_the_deck, planned
 from .slides import Slide, SlideError, slides_of, with_cells
@@ -53,11 +54,15 @@ def page(path, server=None, slides=None, earlier=None):
     notebook = nbformat.read(path, as_version=4)
     pairs = with_cells(notebook.cells, slides or slides_of(path.stem))
     pictures = Pictures(pairs)
-    shown = outputs.run_here(notebook, after=pictures)
+    lines = None if server else OwnLines()  # where no Python runs, the page compares the hall's lines
+    shown = outputs.run_here(notebook, after=pictures, lines=lines)
     plans = for_the_deck(planned(notebook.cells, pairs))
     columns = columns_of(pairs, plans, shown, pictures, boards_in_pages.buttons(notebook, shown), path.parent)
     for one in [one for column in columns for one in column if one.question]:
         one.earlier = (earlier or {}).get(one.question["id"], "")
+    for part in [part for column in columns for one in column for part in one.cells]:
+        id = lines and lines.by_cell.get(part["id"])
+        part["field"] = line_form(part["cell"], id, lines.lines[id]["name"]) if id and id in lines.lines else ""
     template = jinja2.Environment(autoescape=False).from_string((HERE / "page.html.j2").read_text(encoding="utf-8"))
     return template.render(
         title=re.match(r"# (.+)", notebook.cells[0].source).group(1),
@@ -69,6 +74,7 @@ def page(path, server=None, slides=None, earlier=None):
                 "server": server,
                 "plans": {name: plan.label for name, plan in PLANS.items()},
                 "preamble": outputs.PREAMBLE,
+                "lesson": lines and lines.lesson(),
                 "sources": {
                     cell.id: without_guess(cell.source)[0] for cell in notebook.cells if cell.cell_type == "code"
                 },
@@ -89,6 +95,7 @@ def page(path, server=None, slides=None, earlier=None):
             colours.written_out(":root.dark"),
             drawings.FACES,
             needs.style(boards_in_pages.STYLE),
+            needs.style(read(HERE.parent / "pages" / "own_line.css")),
             needs.style(read(HERE / "deck.css")),
             needs.style(read(HERE / "phones.css")),
             read(HERE.parent / "code.css"),
@@ -98,7 +105,7 @@ def page(path, server=None, slides=None, earlier=None):
             read(REVEAL / "dist" / "reveal.js"),
             speaker_view(),
             boards_in_pages.script(),
-            *([kernel_script()] if server else []),
+            kernel_script() if server else boards_in_pages.lines_script(),
             boards_in_pages.guess_script(),
             needs.script(HERE / "deck.js"),
         ],
@@ -255,7 +262,7 @@ def add_cell(on_screen, cell, value, folder):
 def add_code(on_screen, cell, value):
     """What a slide has of a cell of code: it runs, and is read where somebody asks for it."""
     tags = cell.metadata.get("tags", [])
-    part = {"id": cell.id, "question": value.question if value else None}
+    part = {"id": cell.id, "cell": cell, "question": value.question if value else None}
     part["unseen"] = "unseen" in tags
     part["tags"] = " ".join(tags)
     part["blank"] = "blank" in tags

@@ -3,6 +3,7 @@
 import { makeEditable } from "./edit.js";
 import { answerInPage, startGuesses } from "./guess.js";
 import { startKeys } from "./keys.js";
+import { startLines } from "./lines.js";
 import { startTheme } from "./look.js";
 import { startMirror } from "./mirror.js";
 import { cells, inside, lacks, live, reading } from "./page.js";
@@ -17,6 +18,7 @@ import { startTaps } from "./taps.js";
 
 startTheme();
 startGuesses(live ? answerInPython : answerInPage);
+startLines();
 attnBoards.wakeAll(document);
 followBoards();
 if (live) cells.forEach(makeEditable);

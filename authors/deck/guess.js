@@ -58,10 +58,15 @@ export function uncover(slide) {
 
 export function toGuess() {
   const guess = current().querySelector(".guess label input");
-  if (!guess) return;
+  if (!guess) return toLine(current().querySelector(".own-line textarea"));
   if (phonesVoteOn(guess.closest(".cell"))) return sayPhonesVote(); // bars come there
   guess.form.classList.add("typed");
   guess.select();
+}
+
+function toLine(field) {
+  field?.setSelectionRange(field.value.length, field.value.length);
+  field?.focus();
 }
 
 // The word of a choice will do, also where a number is asked for: what no slip says of a wrong one is a plain no.

@@ -41,7 +41,7 @@ const KEYS = [
   {
     keys: ["Escape"],
     label: "Escape",
-    says: "out of a board, a guess or a cell; then the overview",
+    says: "out of a board, a guess, a line or a cell; then the overview",
     does: () => (number ? jumpTo("") : Reveal.toggleOverview()),
     anywhere: true,
   },
@@ -59,7 +59,7 @@ const KEYS = [
     live,
   },
   { keys: ["Ctrl+Enter"], label: "Ctrl+Enter", says: "run the cell and stay", does: () => runAndStay(false), live },
-  { keys: ["g"], label: "g", says: "to the guess", does: toGuess },
+  { keys: ["g"], label: "g", says: "to the guess, or to the line where it has a field", does: toGuess },
   { keys: ["h"], label: "h", says: "count the hall's hands: bars of what was answered, and back", does: countHands },
   {
     keys: ["v"],
@@ -112,7 +112,7 @@ let isPointing = false;
 function onPointer({ target }) {
   isPointed = isPointing = true;
   // a finger that drags a number turns no page
-  target.closest?.("input, .cm-editor")?.setAttribute("data-prevent-swipe", "");
+  target.closest?.("input, textarea, .cm-editor")?.setAttribute("data-prevent-swipe", "");
 }
 
 const FIELD = "input, textarea, select, [contenteditable=true]";
@@ -269,6 +269,7 @@ function type(target, { key, shiftKey }) {
   if (key === "Tab") return toNextField(target, shiftKey ? -1 : 1);
   const isField = target.matches(FIELD);
   if (isField && key.length === 1) document.execCommand("insertText", false, key);
+  else if (target.matches("textarea") && key === "Enter") document.execCommand("insertText", false, "\n");
   else if (isField && key === "Backspace") document.execCommand("delete");
   else if (key !== "Enter" && key !== " ") return;
   else if (target.matches(BUTTON)) target.click();

@@ -6,7 +6,7 @@ import { handsOf, putHands } from "./hall.js";
 import { startTheme } from "./look.js";
 import { cells, inside, kept } from "./page.js";
 
-const lineOf = (cell) => cell.querySelector(".guess label input");
+const lineOf = (cell) => cell.querySelector(".guess label input, .own-line textarea");
 const placeOf = (cell) => cell.querySelector(".saved-board");
 
 export function startMirror() {
@@ -33,7 +33,7 @@ function seenIn(cell) {
   const verdict = cell.querySelector(".verdict");
   const chosen = all(".choice", cell).findIndex((choice) => choice.getAttribute("aria-pressed") === "true");
   const says = { typed: lineOf(cell).value, says: verdict.innerHTML, looks: verdict.className, chosen };
-  return [[cell.dataset.id, { ...says, ...handsOf(cell) }]];
+  return [[cell.dataset.id, { ...says, ...(cell.querySelector(".guess") && handsOf(cell)) }]];
 }
 
 function show(seen) {
@@ -45,7 +45,7 @@ function show(seen) {
     lineOf(cell).value = typed;
     Object.assign(cell.querySelector(".verdict"), { innerHTML: says, className: looks });
     for (const [i, choice] of all(".choice", cell).entries()) choice.setAttribute("aria-pressed", i === chosen);
-    putHands(cell, { hands, present, counts });
+    if (cell.querySelector(".guess")) putHands(cell, { hands, present, counts });
   }
 }
 

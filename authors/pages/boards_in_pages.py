@@ -5,6 +5,7 @@ import html
 import json
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from PIL import Image
@@ -94,6 +95,7 @@ def guess_script():
     return needs.script(HERE / "predict.js", "attnGuess")
 
 
+@cache
 def lines_script():
     """What reads and judges a line of one's own, by `attnLines`; with npm's @lezer/python in it."""
     options = "--bundle --minify --format=iife --global-name=attnLines --charset=utf8 --legal-comments=eof"

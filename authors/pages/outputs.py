@@ -122,14 +122,14 @@ def bind(on):
         os.environ[COPY_VARIABLE] = "1"
 
 
-def run_here(notebook, names=None, after=lambda cell, names: None, judged=lambda cell, blank: None):
+def run_here(notebook, names=None, after=None, lines=None):
     """Run a notebook's code cells; returns cell id → `Shown` for those whose last value a deck shows in its own way.
 
     A cell that fails ends it with a RuntimeError that names the cell, unless it is tagged as one that is there to fail.
     Where the language model is not here, it is said, and what needs it is shown as it was saved.
 
-    names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run, and
-    before it judged(cell, blank) where the cell has compared a line of the learner's own.
+    names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run. lines,
+    of own_lines.py, records what a page without Python needs for the lines that the learner writes.
     """
     names, found, has_model = {} if names is None else names, {}, True
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
@@ -138,8 +138,8 @@ def run_here(notebook, names=None, after=lambda cell, names: None, judged=lambda
                 try:
                     value = last_value(cell.source, names)
                     found[cell.id] = shown(value)
-                    if isinstance(value, Blank):
-                        judged(cell, value)
+                    if lines and isinstance(value, Blank):
+                        lines.judged(cell, value)
                 except NoModel as error:
                     print(error, file=sys.stderr)
                     has_model = False
@@ -150,7 +150,10 @@ def run_here(notebook, names=None, after=lambda cell, names: None, judged=lambda
                     if "raises-exception" not in cell.metadata.get("tags", []):  # one that is, keeps its saved output
                         name = notebook.cells[0].source.partition("\n")[0].strip("# ")
                         raise RuntimeError(f"{name}: the cell {cell.id} fails: {error!r}") from error
-            after(cell, names)
+            if lines:
+                lines.after(cell, names)
+            if after:
+                after(cell, names)
     return {name: value for name, value in found.items() if value is not None}
 
 

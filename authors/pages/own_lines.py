@@ -5,6 +5,7 @@ wrong one with its sentence. authors/pages/lines/ works a line out and compares 
 """
 
 import ast
+import html
 import inspect
 import json
 import math
@@ -22,7 +23,7 @@ KINDS = {torch.bool: "bool", torch.int64: "int64", torch.float32: "float32", tor
 MODULES = {"torch": torch, "math": math, "torch.nn.functional": nn.functional, "torch.nn": nn}
 LARGE = 64  # numbers of a tensor that is recorded only where the line's text or the course's own line names it
 LARGEST = 3000  # and of one that is recorded at all
-LOGITS, PARTS = 8000, 2000  # and of one that the course's own line uses; from LARGEST on in whole PARTS
+LOGITS, PARTS = 8000, 1000  # and of one that the course's own line uses; from LARGEST on in whole PARTS
 OF_MODULES = 1000  # numbers of modules or lists of tensors
 NOT_HERE = {  # lines that a page cannot try, and why, as a sentence
     "06.my-weights": "This line runs a patient of the clinic, so it is written in the notebook.",
@@ -62,6 +63,9 @@ class OwnLines:
         told = used | set(re.findall(r"\w+", self._cell.source + self._text))
         names = {one: self._named(one, value, one in used, one in told) for one, value in self._before.items()}
         names = {one: data for one, data in names.items() if not one.startswith("__") and one != name}
+        for one in [one for one, data in names.items() if data and "source" in data]:
+            if any(names.get(other, True) is None for other in _defaults(names[one]["source"])):
+                names[one] = None
         self.lines[id] = {
             "name": name,
             "dtype": KINDS[torch.get_default_dtype()],
@@ -96,16 +100,20 @@ class OwnLines:
         """All that was recorded."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
-    def script(self):
-        """The lines as a script that sets `attnLesson`."""
+    def lesson(self):
+        """The lines of the lesson as `attnLines` takes them."""
         checks = sorted(set(re.findall(r"\bcheck_\w+", "\n".join(self.library.values()))))
-        data = {
+        return {
             "tensors": self.tensors,
             "library": "\n\n".join(self.library.values()),
             "checks": checks,
             "cache": list(Cache._fields),
             "lines": self.lines,
         }
+
+    def script(self):
+        """The same as a script that sets `attnLesson`."""
+        data = self.lesson()
         return f"window.attnLesson = {json.dumps(data, ensure_ascii=False, separators=(',', ':'))};\n"
 
     # ---------------------------------------------------------------------------------------------- names and values
@@ -192,10 +200,27 @@ class OwnLines:
         if not value.is_contiguous():
             data.append(list(value.stride()))
         elif len(numbers) > LARGEST:
-            data[2:] = [[round(x * PARTS) for x in numbers], None, PARTS]
+            data[2:] = [*_packed([round(x * PARTS) for x in numbers]), PARTS]
         if data not in self.tensors:
             self.tensors.append(data)
         return {"t": self.tensors.index(data)}
+
+
+def line_form(cell, id, name):
+    """The field for the line that a cell asks for, with what it begins with; line_field.js has it answer."""
+    begun, _, how = cell.source.partition("  # ") if "\n" not in cell.source else (cell.source, "", "")
+    begun = re.sub(r"= \.\.\.$", "= ", begun)
+    how = f"{how[0].upper()}{how[1:]}." if how else ""
+    return (
+        f'<form class="own-line" id="line-{cell.id}" data-line="{id}" data-name="{name}">'
+        f'<label for="line-{cell.id}-text">Your line</label><p class="how">{marked(how)}</p>'
+        f'<textarea id="line-{cell.id}-text" rows="1" wrap="soft" autocomplete="off" autocapitalize="off"'
+        f' autocorrect="off" spellcheck="false" translate="no">{html.escape(begun)}</textarea>'
+        '<div class="signs" role="group" aria-label="Signs"></div>'
+        '<button>Check</button> <button type="button" class="copy">Copy</button>'
+        '<div class="told"><p class="verdict" role="status"></p><p class="more"></p><div class="both"></div></div>'
+        "</form>"
+    )
 
 
 def _how_many(value):
@@ -207,12 +232,27 @@ def _how_many(value):
     return sum(map(_how_many, value)) if isinstance(value, list | tuple) and len(value) <= LARGEST else 1
 
 
+def _defaults(source):
+    """The names that a function needs as soon as it is defined: those of its arguments' defaults."""
+    arguments = ast.parse(source).body[0].args
+    defaults = [one for one in (*arguments.defaults, *arguments.kw_defaults) if one]
+    return {node.id for one in defaults for node in ast.walk(one) if isinstance(node, ast.Name)}
+
+
 def _is_blank(node):
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "blank"
 
 
 def _leaves(blank):
     return blank.for_a_page()["slips"]
+
+
+def _packed(numbers):
+    """Whole numbers as a text, which is half as long when it is packed: first all high digits of base 64, then all low
+    ones; and the number that is 0 in it."""
+    least = min(numbers)
+    digits = [divmod(x - least, 64) for x in numbers]
+    return "".join(chr(48 + high) for high, _ in digits) + "".join(chr(48 + low) for _, low in digits), least
 
 
 def _short(x, kind):

@@ -1,5 +1,6 @@
 """A lesson as a page: boards that move, guesses that are answered, and what follows them folded until then."""
 
+import ast
 import html
 import json
 import re
@@ -17,7 +18,7 @@ from workbench.questions import Question, records
 
 from ..lessons import BEGUN, OPENING
 from ..pages import boards_in_pages, faces, outputs
-from ..pages.own_lines import NOT_HERE, OwnLines
+from ..pages.own_lines import NOT_HERE, OwnLines, line_form
 from ..pages.upright import upright
 from ..pages.ways_to_run import how_to_run, notebook_of
 from . import cards
@@ -37,7 +38,7 @@ class LessonPage:
         self.lesson, self.notebook = lesson, nbformat.read(lesson.path, as_version=4)
         self.lines = OwnLines()
         self.plots = {}  # name of a file → the picture in it
-        self.found = outputs.run_here(self.notebook, after=self.lines.after, judged=self.lines.judged)
+        self.found = outputs.run_here(self.notebook, lines=self.lines)
         ids = [cell.id for cell in self.notebook.cells]
         end = ids.index(STANDING_FROM) if STANDING_FROM in ids else len(ids)
         self.notebook.cells, self.standing = self.notebook.cells[:end], self.notebook.cells[end:]
@@ -121,9 +122,9 @@ class LessonPage:
         form = as_html(guess_form(cell.id, shown.question, shown.html, example=example_in(cell.source)))
         asked.outputs, asked.metadata = [form], {"tags": ["predict", "remove-input"]}
         code.outputs, code.metadata, code.id = [], {"tags": ["answer", *wide_tags(cell)]}, f"{cell.id}-code"
-        code.source = re.sub(r"^guess = .*\n", "", code.source)  # which is asked for above
+        code.source = computing(code.source)
         fold_behind(code, "Show how it is computed")
-        return [asked, code]
+        return [asked, code] if code.source else [asked]
 
     def as_shown(self, cell, fold, shown):
         cell = cell.copy()
@@ -166,7 +167,7 @@ class LessonPage:
         if id in NOT_HERE:
             cell.outputs = [as_html(f'<p class="not-here">{NOT_HERE[id]}</p>')]
         elif faces.files():  # without npm's packages there is nothing that reads Python
-            cell.outputs = [as_html(line_form(cell, self.lines.lines[id] | {"id": id}))]
+            cell.outputs = [as_html(line_form(cell, id, self.lines.lines[id]["name"]))]
             cell.metadata["tags"] = [*cell.metadata["tags"], "remove-input"]
 
     def plot(self, figure, name):
@@ -211,6 +212,16 @@ def for_later(id, notebook):
 def so_far(page, guesses):
     """Where a page says how many of its guesses were right."""
     return f'<span class="so-far" data-page="{page}" data-guesses="{guesses}"></span>'
+
+
+def computing(source):
+    """The lines of a question's cell that compute its answer, without the guess and the slips."""
+    guess, *_, asks = ast.parse(source).body
+    lines = source.splitlines()[guess.end_lineno : asks.lineno - 1]
+    for answer in asks.value.args[2:]:  # an opening has none
+        if not isinstance(answer, ast.Name | ast.Constant):
+            lines.append(ast.get_source_segment(source, answer))
+    return "\n".join(lines).strip()
 
 
 def fold_behind(cell, words):
@@ -298,24 +309,6 @@ def keyboard(question):
     leaves = question["leaves"]
     is_number = question["size"] == 1 and isinstance(leaves[0], (int, float)) and leaves[0] >= 0
     return "decimal" if is_number else "text"
-
-
-def line_form(cell, line):
-    """A field for a line of one's own, with what it begins with."""
-    begun, _, how = cell.source.partition("  # ")
-    if "\n" in cell.source:
-        begun, how = cell.source, ""
-    begun = re.sub(r"= \.\.\.$", "= ", begun)
-    how = f"{how[0].upper()}{how[1:]}." if how else ""
-    return (
-        f'<form class="own-line" id="line-{cell.id}" data-line="{line["id"]}" data-name="{line["name"]}">'
-        f'<label for="line-{cell.id}-text">Your line</label><p class="how">{marked(how)}</p>'
-        f'<textarea id="line-{cell.id}-text" rows="1" wrap="soft" autocomplete="off" autocapitalize="off"'
-        f' autocorrect="off" spellcheck="false" translate="no">{html.escape(begun)}</textarea>'
-        '<div class="signs" role="group" aria-label="Signs"></div>'
-        '<button>Check</button> <button type="button" class="copy">Copy</button>'
-        '<p class="verdict" role="status"></p><p class="more"></p><div class="both"></div></form>'
-    )
 
 
 def example_in(source):

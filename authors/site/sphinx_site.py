@@ -45,7 +45,10 @@ def lay_out(source):
     if faces.files():
         (static / "lines.js").write_text(boards_in_pages.lines_script(), encoding="utf-8")
     minify(*(static / name for name in ("boards.js", "predict.js", "door.js", "site.js")))
-    files = HERE.parent / "code.css", static / "site.css", static / "cards.css", static / "record.css"
+    files = (
+        *(HERE.parent / "code.css", static / "site.css", HERE.parent / "pages" / "own_line.css"),
+        *(static / "cards.css", static / "record.css"),
+    )
     own = [file.read_text(encoding="utf-8") for file in files]
     by_choice = written_out(':root[data-shade="dark"]', by_system=':root:not([data-shade="light"])')
     style = "".join([faces.copied(static), in_rem(tokens()), by_choice, boards_in_pages.STYLE, *map(in_rem, own)])

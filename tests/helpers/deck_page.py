@@ -61,7 +61,7 @@ LOOK_AT_ALL = f"""async (only) => {{
         if (own.left < box.left || own.right > box.right || own.top < head.bottom - 8 * scale) {{
           say("has letters beyond its picture:", text.textContent);
         }}
-        const below = !hasDrawer && [...body.querySelectorAll(".guess, .source")].find(seen);
+        const below = !hasDrawer && [...body.querySelectorAll(".guess, .own-line, .source")].find(seen);
         if (below && own.bottom > below.getBoundingClientRect().top + 4 * scale) say("covers:", text.textContent);
       }}
     }};

@@ -76,6 +76,9 @@ def revived(data, lesson):
 
 
 def tensor_of(kind, shape, numbers, strides=None, parts=1):
+    if isinstance(numbers, str):  # packed
+        digits = torch.tensor([ord(one) - 48 for one in numbers]).view(2, -1)
+        numbers, strides = (64 * digits[0] + digits[1] + strides).tolist(), None
     tensor = torch.tensor([float(x) / parts for x in numbers], dtype=torch.float64).to(getattr(torch, kind))
     tensor = tensor.reshape(shape)
     if not strides:

@@ -115,7 +115,8 @@ def pytest_runtest_setup(item):
         for name, value in to_be_read(item.parent.progress.name).items():
             variables.setenv(name, value)
         result = yield
-    item.parent.kernel.kc.execute(in_its_kernel("record_outputs", "begin", item.parent.path), silent=True)
+    if any(other.parent is item.parent and other.name == "Shown" for other in item.session.items):
+        item.parent.kernel.kc.execute(in_its_kernel("record_outputs", "begin", item.parent.path), silent=True)
     return result
 
 
@@ -153,7 +154,7 @@ def in_its_kernel(file, function, *paths):
         str(Path(__file__).with_name(f"{file}.py")),
         ", ".join(repr(str(path)) for path in paths),
     )
-    return f"import runpy; runpy.run_path({where!r})[{function!r}]({given})"
+    return f"__import__('runpy').run_path({where!r})[{function!r}]({given})"  # which leaves no name there
 
 
 def shown_by(notebook, config):
@@ -195,26 +196,20 @@ def notebooks_run_once(pytestconfig):
         whole.write_bytes(pickle.dumps(value))
         whole.replace(file)
 
-    def found(notebook, after=None, judged=None):
+    def found(notebook, after=None, lines=None):
         file = shown_by(notebook, pytestconfig)
-        if judged:  # lines of the learner's own are recorded, too
-            return with_lines(notebook, judged.__self__, file)
-        drawn = file.with_suffix(".drawn")
-        if after and not drawn.exists():  # a part of the tests is run, or another worker has not come to its end
-            keep(run_here(notebook, after=after), file)
-            keep(after.made(), drawn)
-        elif not file.exists():
-            keep(run_here(notebook), file)
+        drawn, recorded = file.with_suffix(".drawn"), file.with_suffix(".lines")
+        wanted = [file, *([drawn] if after else []), *([recorded] if lines else [])]
+        if not all(one.exists() for one in wanted):  # a part of the tests is run, or no kernel has come to its end yet
+            keep(run_here(notebook, after=after, lines=lines), file)
+            if after:
+                keep(after.made(), drawn)
+            if lines:
+                keep(lines.made(), recorded)
         if after:
             after.steps, after.wide, after.narrow, after.boards = pickle.loads(drawn.read_bytes())
-        return pickle.loads(file.read_bytes())
-
-    def with_lines(notebook, lines, file):
-        recorded = file.with_suffix(".lines")
-        if not recorded.exists():
-            keep(run_here(notebook, after=lines.after, judged=lines.judged), file)
-            keep(lines.made(), recorded)
-        vars(lines).update(pickle.loads(recorded.read_bytes()))
+        if lines:
+            vars(lines).update(pickle.loads(recorded.read_bytes()))
         return pickle.loads(file.read_bytes())
 
     return lambda: mock.patch.object(outputs, "run_here", found)

@@ -35,13 +35,17 @@ function tensorAt(lesson, place) {
   lesson.made[place] ??= tensorOf(lesson.tensors[place]);
   return lesson.made[place];
 }
-function tensorOf([dtype, shape, numbers, strides, parts = 1]) {
-  const tensor = made(
-    dtype,
-    shape,
-    numbers.map((x) => INFINITE[x] ?? x / parts),
-  );
-  return strides ? laidOut(tensor, strides) : tensor;
+function tensorOf([dtype, shape, numbers, place, parts]) {
+  if (parts) return made(dtype, shape, unpacked(numbers, place, parts));
+  const plain = numbers.map((x) => INFINITE[x] ?? x);
+  const tensor = made(dtype, shape, plain);
+  return place ? laidOut(tensor, place) : tensor;
+}
+/** Numbers that own_lines.py has packed: the high digits of base 64, then the low ones. */
+function unpacked(digits, least, parts) {
+  const count = digits.length / 2;
+  const digit = (i) => digits.charCodeAt(i) - 48;
+  return Array.from({ length: count }, (_, i) => (64 * digit(i) + digit(count + i) + least) / parts);
 }
 
 /** The names of the notebook where the line stands. */
@@ -142,7 +146,7 @@ function difference(mine, wanted, within) {
     const isAlike =
       ours.length === theirs.length &&
       ours.every((x, i) => typeof x === typeof theirs[i] && isNear(x, theirs[i], within));
-    return isAlike ? `The right numbers, but in lessons about shapes a shape is part of the answer. ${told}` : told;
+    return isAlike ? `The right numbers, but the shape is part of the answer. ${told}` : told;
   }
   const areFlags = (list) => list.length > 0 && list.every((x) => typeof x === "boolean");
   if (areFlags(theirs) && ours.some((x) => typeof x === "number"))

@@ -6,6 +6,13 @@ import { KINDS, LARGEST_WHOLE, MOST_NUMBERS, MOST_STEPS } from "./limits.js";
 export class Unknown extends Error {}
 /** Why Python stops at a line too, in words. */
 export class Mistake extends Error {}
+export const unknown = (what) => {
+  throw new Unknown(what);
+};
+/** Stops as Python does where something is so. */
+export const refuse = (isSo, ...words) => {
+  if (isSo) throw new Mistake(words.join(": "));
+};
 
 let steps = 0;
 let added = (x) => x; // how a sum so far is rounded

@@ -4,7 +4,7 @@ import { KINDS } from "./limits.js";
 import * as t from "./tensor.js";
 import { Dtype, ELLIPSIS, isNumber, kindOf, listed, numberOf, Slice, sequence, Tuple } from "./values.js";
 
-const { Mistake, Tensor, Unknown, made, numbersOf } = t;
+const { Mistake, Tensor, Unknown, made, numbersOf, refuse, shapeInWords, unknown } = t;
 
 export const settings = { dtype: "float32" }; // what floating-point numbers are where nobody says it
 const floating = (dtype) => (t.isFloat(dtype) ? dtype : settings.dtype);
@@ -32,14 +32,11 @@ export function tensorOf(x, dtype = null) {
   if (x instanceof Tensor) return dtype ? t.cast(x, dtype) : x;
   if (isNumber(x)) return made(dtype ?? scalarKind(x), [], [numberOf(x)]);
   const parts = listed(x).map((one) => tensorOf(one));
-  if (parts.some((one) => one.shape.join() !== parts[0].shape.join()))
-    throw new Mistake("ValueError: the rows of a tensor must be equally long");
-  const kind = dtype ?? (parts.length ? parts.map((one) => one.dtype).reduce(t.promoted) : settings.dtype);
-  return made(
-    kind,
-    [parts.length, ...(parts[0]?.shape ?? [])],
-    parts.flatMap((one) => [...numbersOf(one)]),
-  );
+  const isEven = parts.every((one) => one.shape.join() === parts[0].shape.join());
+  refuse(!isEven, "ValueError", "the rows of a tensor must be equally long");
+  const kind = dtype ?? parts.map((one) => one.dtype).reduce(t.promoted, parts.length ? "bool" : settings.dtype);
+  const numbers = parts.flatMap((one) => [...numbersOf(one)]);
+  return made(kind, [parts.length, ...(parts[0]?.shape ?? [])], numbers);
 }
 
 // ------------------------------------------------------------------------------------------------- entry by entry
@@ -50,8 +47,8 @@ const floorDiv = (x, y) => areWhole(x, y) && Math.floor(x / y);
 const modulo = (x, y) => areWhole(x, y) && x - y * Math.floor(x / y);
 /** The first of these, unless one holds True and False. */
 function noBool(what, ...parts) {
-  if (parts.some((one) => kindFor(one) === "bool"))
-    throw new Mistake(`RuntimeError: \`${what}\` is not for True and False; \`~\` exchanges them in a mask`);
+  const holdsBool = parts.some((one) => kindFor(one) === "bool");
+  refuse(holdsBool, "RuntimeError", `\`${what}\` is not for True and False; \`~\` exchanges them in a mask`);
 }
 function entrywise(what, entry, kind = (common) => common) {
   return (a, b) => {
@@ -65,19 +62,12 @@ function entrywise(what, entry, kind = (common) => common) {
 function forWhole(what, entry) {
   const work = entrywise(what, entry);
   return (a, b) => {
-    if (t.isFloat(commonKind([a, b])))
-      throw new Mistake(
-        `RuntimeError: \`${what}\` is for True and False and for whole numbers, not for ${commonKind([a, b])}`,
-      );
+    const kind = commonKind([a, b]);
+    refuse(t.isFloat(kind), "RuntimeError", `\`${what}\` is for True and False and whole numbers, not for ${kind}`);
     return work(a, b);
   };
 }
-const compared = (what, entry) =>
-  entrywise(
-    what,
-    (x, y) => (entry(x, y) ? 1 : 0),
-    () => "bool",
-  );
+const compared = (what, entry) => entrywise(what, entry, () => "bool");
 const power = entrywise("**", (x, y) =>
   x === 1 ? 1 : Math.abs(x) < Infinity && Math.abs(y) < Infinity ? x ** y : unknown("a power of ∞"),
 );
@@ -97,7 +87,7 @@ export const BINARY = {
     return power(a, b);
   },
   "@": (a, b) => {
-    if (!(a instanceof Tensor && b instanceof Tensor)) throw new Mistake("TypeError: `@` needs two tensors");
+    refuse(!(a instanceof Tensor && b instanceof Tensor), "TypeError", "`@` needs two tensors");
     return t.matmul(a, b);
   },
   "&": forWhole("&", (x, y) => bits(x, y, (p, q) => p & q)),
@@ -112,66 +102,42 @@ export const BINARY = {
 };
 const bits = (x, y, both) => Number(both(BigInt(x), BigInt(y)));
 function refuseZero(a, b) {
-  if (commonKind([a, b]) === "bool") throw new Unknown("a division of True and False");
-  if (!t.isFloat(commonKind([a, b])) && numbersOf(asTensor(b)).includes(0))
-    throw new Mistake("RuntimeError: division by zero");
+  const kind = commonKind([a, b]);
+  if (kind === "bool") throw new Unknown("a division of True and False");
+  refuse(!t.isFloat(kind) && numbersOf(asTensor(b)).includes(0), "RuntimeError", "division by zero");
 }
 
 export const UNARY = {
   "-": (x) => (noBool("-", x, x), t.map(x, (one) => -one)),
   "+": (x) => (noBool("+", x), x),
   "~": (x) => {
-    if (t.isFloat(x.dtype))
-      throw new Mistake(`TypeError: \`~\` exchanges True and False; this tensor holds ${x.dtype}`);
+    refuse(t.isFloat(x.dtype), "TypeError", `\`~\` exchanges True and False; this tensor holds ${x.dtype}`);
     return t.map(x, (one) => (x.dtype === "bool" ? 1 - one : -one - 1));
   },
 };
 
-const isOn = (x) => x !== 0;
-const halfEven = (x) => (Math.abs(x % 1) === 0.5 ? 2 * Math.round(x / 2) : Math.round(x));
+const isOn = (x) => x !== 0; // NaN, too
 const FLOAT_ENTRIES = {
-  exp: Math.exp,
-  log: Math.log,
-  log2: Math.log2,
-  log1p: Math.log1p,
-  sqrt: Math.sqrt,
+  ...{ exp: Math.exp, log: Math.log, sqrt: Math.sqrt, sin: Math.sin, cos: Math.cos },
   rsqrt: (x) => 1 / Math.sqrt(x),
-  reciprocal: (x) => 1 / x,
   sigmoid: (x) => 1 / (1 + Math.exp(-x)),
-  sin: Math.sin,
-  cos: Math.cos,
-  tanh: Math.tanh,
 };
-const ENTRIES = {
-  abs: Math.abs,
-  square: (x) => x * x,
-  floor: Math.floor,
-  ceil: Math.ceil,
-  round: halfEven,
-  relu: (x) => (x > 0 || Number.isNaN(x) ? x : 0),
-};
-const TESTS = {
-  isnan: Number.isNaN,
-  isinf: (x) => Math.abs(x) === Infinity,
-  isfinite: Number.isFinite,
-  logical_not: (x) => x === 0,
-};
+const ENTRIES = { abs: Math.abs, square: (x) => x * x, relu: (x) => (x > 0 || Number.isNaN(x) ? x : 0) };
+const TESTS = { isnan: Number.isNaN, isinf: (x) => Math.abs(x) === Infinity, logical_not: (x) => x === 0 };
 
-const needFloat = (x, name) => {
-  if (isWhole(x))
-    throw new Mistake(`RuntimeError: ${name} needs floating-point numbers, and this tensor holds ${x.dtype}`);
-};
+const needFloat = (x, name) =>
+  refuse(isWhole(x), "RuntimeError", `${name} needs floating-point numbers, and this tensor holds ${x.dtype}`);
 
 // ------------------------------------------------------------------------------------------------------ along axes
 
-const largest = (list) =>
-  !list.length ? unknown("the largest of nothing") : list.reduce((x, y) => (Number.isNaN(x) || x > y ? x : y));
-const smallest = (list) =>
-  !list.length ? unknown("the smallest of nothing") : list.reduce((x, y) => (Number.isNaN(x) || x < y ? x : y));
+const bigger = (x, y) => (Number.isNaN(x) || x > y ? x : y);
+const lower = (x, y) => (Number.isNaN(x) || x < y ? x : y);
+const largest = (list) => (list.length ? list.reduce(bigger) : unknown("the largest of nothing"));
+const smallest = (list) => (list.length ? list.reduce(lower) : unknown("the smallest of nothing"));
 const wholeSum = (x, dtype) => dtype ?? (isWhole(x) ? "int64" : x.dtype);
 function filled(x, name, isFlagged = true) {
   if (x.shape.includes(0)) throw new Unknown(`${name} of nothing`);
-  if (!isFlagged && x.dtype === "bool") throw new Mistake(`RuntimeError: ${name} is not for True and False`);
+  refuse(!isFlagged && x.dtype === "bool", "RuntimeError", `${name} is not for True and False`);
 }
 const sum = (x, dim, keepdim, dtype) =>
   t.reduced(dtype ? t.cast(x, dtype) : x, dim, keepdim, wholeSum(x, dtype), t.total);
@@ -212,23 +178,11 @@ function logShares(list) {
   const whole = logsumexp(list);
   return list.map((x) => (Number.isFinite(whole) ? x - whole : NaN));
 }
-const orderOf = (list, isDown) => {
-  const before = (a, b) => (Number.isNaN(a) ? (Number.isNaN(b) ? 0 : 1) : Number.isNaN(b) ? -1 : a - b);
-  return Float64Array.from(list, (_, i) => i).sort(
-    (i, j) => (isDown ? before(list[j], list[i]) : before(list[i], list[j])) || i - j,
-  );
-};
-function refuseTies(x, dim) {
-  t.along(x, dim, "int64", (list) => {
-    if (new Set(list).size < list.length) throw new Unknown("the order of equal numbers");
-    return list;
-  });
-}
 const place = (list, best) => list.findIndex((x) => Object.is(x, best) || x === best);
 function best(name, choose) {
   return (x, dim, keepdim) => {
     if (dim === null) return filled(x, name), t.reduced(x, null, false, x.dtype, choose);
-    if (dim instanceof Tensor || isNumber(dim) === false) return (name === "max" ? maximum : minimum)(x, dim);
+    if (!isNumber(dim)) return (name === "max" ? maximum : minimum)(x, dim);
     const axis = integer(dim);
     filled(x, name);
     const values = t.reduced(x, axis, keepdim, x.dtype, choose);
@@ -236,16 +190,14 @@ function best(name, choose) {
   };
 }
 const places = (x, dim, keepdim, choose) => t.reduced(x, dim, keepdim, "int64", (list) => place(list, choose(list)));
-const bigger = (x, y) => (Number.isNaN(x) || x > y ? x : y);
-const lower = (x, y) => (Number.isNaN(x) || x < y ? x : y);
 const maximum = entrywise("maximum", bigger);
 const minimum = entrywise("minimum", lower);
 
 // ------------------------------------------------------------------------------------------------- what is made new
 
 const newOf = (size, number, dtype, like = null) => {
-  if (size.some((one) => one < 0))
-    throw new Mistake(`RuntimeError: a shape has no negative sizes: ${t.shapeInWords(size)}`);
+  const isNegative = size.some((one) => one < 0);
+  refuse(isNegative, "RuntimeError", `a shape has no negative sizes: ${shapeInWords(size)}`);
   const out = t.contiguous(t.expand(made(dtype, [], [number]), size));
   out.lies = !like || t.liesAlike(like);
   return out;
@@ -255,159 +207,115 @@ function arange(start, end, step, dtype) {
   const kind = dtype ?? (parts.some((one) => typeof one === "number") ? settings.dtype : "int64");
   const [from, to] = end === null ? [0, numberOf(start)] : [numberOf(start), numberOf(end)];
   const by = step === null ? 1 : numberOf(step);
-  if (!by || (to - from) / by < 0) throw new Mistake("RuntimeError: arange does not come from its start to its end");
-  const count = Math.ceil((to - from) / by);
-  return t.map(made("float64", [count], ranged(count), true), (i) => from + i * by, kind);
+  refuse(!by || (to - from) / by < 0, "RuntimeError", "arange does not come from its start to its end");
+  return made(kind, ...counted(Math.ceil((to - from) / by), (i) => from + i * by));
 }
-function ranged(count) {
+/** A row of so many numbers: its shape and the numbers. */
+function counted(count, entry) {
   newOf([count], 0, "bool"); // refuses what is too large
-  return Float64Array.from({ length: count }, (_, i) => i);
+  return [[count], Float64Array.from({ length: count }, (_, i) => entry(i))];
 }
+/** A matrix, number by number. */
+const matrix = (dtype, rows, columns, entry) =>
+  made(dtype, [rows, columns], counted(rows * columns, (n) => entry(Math.floor(n / columns), n % columns))[1]);
 function triangle(x, isInside) {
-  if (x.shape.length < 2) throw new Mistake(`RuntimeError: a triangle needs two axes, not ${t.shapeInWords(x.shape)}`);
+  refuse(x.shape.length < 2, "RuntimeError", `a triangle needs two axes, not ${shapeInWords(x.shape)}`);
   const [rows, columns] = x.shape.slice(-2);
-  const numbers = numbersOf(x);
-  const at = (i) => [Math.floor(i / columns) % rows, i % columns];
-  return made(
-    x.dtype,
-    x.shape,
-    numbers.map((one, i) => (isInside(...at(i)) ? one : 0)),
-  );
+  const numbers = numbersOf(x).map((one, i) => (isInside(Math.floor(i / columns) % rows, i % columns) ? one : 0));
+  return made(x.dtype, x.shape, numbers);
 }
 function diag(x, k) {
   if (x.shape.length === 2) return t.diagonal(x, k);
-  if (x.shape.length !== 1)
-    throw new Mistake(`RuntimeError: diag takes one or two axes, not ${t.shapeInWords(x.shape)}`);
+  refuse(x.shape.length !== 1, "RuntimeError", `diag takes one or two axes, not ${shapeInWords(x.shape)}`);
   const size = x.shape[0] + Math.abs(k);
   const numbers = numbersOf(x);
-  const entry = (i, j) => (j - i === k ? numbers[Math.min(i, j)] : 0);
-  return made(
-    x.dtype,
-    [size, size],
-    ranged(size * size).map((n) => entry(Math.floor(n / size), n % size)),
-  );
+  return matrix(x.dtype, size, size, (i, j) => (j - i === k ? numbers[Math.min(i, j)] : 0));
 }
+/** The slices at these places of an axis, one behind the other. */
+function taken(x, d, places) {
+  const out = t.index(x, [...Array(d).fill(new Slice(null, null, null)), made("int64", [places.length], places)]);
+  return Object.assign(t.contiguous(out), { lies: t.liesAlike(x) });
+}
+const upTo = (count) => counted(count, (i) => i)[1];
 function repeat(x, sizes) {
-  if (sizes.length < x.shape.length)
-    throw new Mistake(
-      `RuntimeError: repeat needs a number for each axis of ${t.shapeInWords(x.shape)}, not ${sizes.length}`,
-    );
+  const words = `repeat needs a number for each axis of ${shapeInWords(x.shape)}, not ${sizes.length}`;
+  refuse(sizes.length < x.shape.length, "RuntimeError", words);
   if (sizes.some((one) => one < 0)) throw new Unknown("repeat fewer than 0 times");
-  let out = t.reshape(x, [...new Array(sizes.length - x.shape.length).fill(1), ...x.shape]);
-  sizes.forEach(
-    (times, d) =>
-      (out = t.cat(
-        Array(times)
-          .fill(out)
-          .concat(times ? [] : [t.narrow(out, d, 0, 0)]),
-        d,
-      )),
-  );
-  return out;
+  const full = t.reshape(x, [...new Array(sizes.length - x.shape.length).fill(1), ...x.shape]);
+  const again = (times, size) => upTo(times * size).map((i) => i % size);
+  return sizes.reduce((out, times, d) => taken(out, d, again(times, out.shape[d])), full);
 }
 function repeatInterleave(x, repeats, dim) {
   const from = dim === null ? t.flatten(x, 0, -1) : x;
   const d = t.axisOf(dim ?? 0, from.shape.length);
   const times = repeats instanceof Tensor ? [...numbersOf(repeats)] : [integer(repeats)];
   const size = from.shape[d];
-  if (times.length !== 1 && times.length !== size)
-    throw new Mistake("RuntimeError: repeats must be as many as the axis is long");
+  const isEach = times.length === 1 || times.length === size;
+  refuse(!isEach, "RuntimeError", "repeats must be as many as the axis is long");
   const places = Array.from({ length: size }, (_, i) => Array(times[times.length === 1 ? 0 : i]).fill(i)).flat();
-  return t.index(from, [...Array(d).fill(new Slice(null, null, null)), made("int64", [places.length], places)]);
+  return taken(from, d, places);
 }
 function roll(x, shifts, dims) {
   if (dims === null) return t.reshape(roll(t.flatten(x, 0, -1), shifts, [0]), x.shape);
-  if (shifts.length !== dims.length) throw new Mistake("RuntimeError: roll needs as many shifts as dims");
+  refuse(shifts.length !== dims.length, "RuntimeError", "roll needs as many shifts as dims");
+  const moved = (size, by) => upTo(size).map((i) => (((i - by) % size) + size) % size);
   return dims.reduce((out, dim, i) => {
     const d = t.axisOf(dim, out.shape.length);
-    const size = out.shape[d];
-    const shift = size ? ((shifts[i] % size) + size) % size : 0;
-    return t.cat([t.narrow(out, d, size - shift, shift), t.narrow(out, d, 0, size - shift)], d);
+    return taken(out, d, moved(out.shape[d], shifts[i]));
   }, x);
 }
 function flip(x, dims) {
   return dims.reduce((out, dim) => {
     const d = t.axisOf(dim, out.shape.length);
-    const back = made(
-      "int64",
-      [out.shape[d]],
-      ranged(out.shape[d]).map((i) => out.shape[d] - 1 - i),
-    );
-    return t.index(out, [...Array(d).fill(new Slice(null, null, null)), back]);
+    return taken(out, d, upTo(out.shape[d]).reverse());
   }, x);
 }
-function parts(x, sizes, dim) {
-  const d = t.axisOf(dim, x.shape.length);
-  const whole = sizes.reduce((a, b) => a + b, 0);
-  if (whole !== x.shape[d])
-    throw new Mistake(`RuntimeError: split's sizes add up to ${whole}, the axis is ${x.shape[d]} long`);
-  const before = (i) => sizes.slice(0, i).reduce((a, b) => a + b, 0);
-  return Tuple.of(...sizes.map((size, i) => t.narrow(x, d, before(i), size)));
-}
+/** The parts of an axis, each so long, the last as long as is left. */
 function pieces(x, size, dim) {
-  const length = x.shape[t.axisOf(dim, x.shape.length)];
-  if (size < 1) throw new Mistake("RuntimeError: a part has one place or more");
-  return parts(
-    x,
-    Array.from({ length: Math.max(1, Math.ceil(length / size)) }, (_, i) => Math.min(size, length - i * size)),
-    dim,
-  );
+  const d = t.axisOf(dim, x.shape.length);
+  const length = x.shape[d] ?? unknown("parts of a single number");
+  refuse(size < 1, "RuntimeError", "a part has one place or more");
+  const part = (_, i) => t.narrow(x, d, i * size, Math.min(size, length - i * size));
+  return Tuple.from({ length: Math.max(1, Math.ceil(length / size)) }, part);
 }
 function stack(list, dim) {
-  if (list.some((one) => one.shape.join() !== list[0].shape.join()))
-    throw new Mistake(
-      `RuntimeError: stack needs tensors of one shape, not ${list.map((one) => t.shapeInWords(one.shape)).join(" and ")}`,
-    );
-  return t.cat(
-    list.map((one) => t.unsqueeze(one, dim)),
-    dim,
-  );
+  const isAlike = list.every((one) => one.shape.join() === list[0].shape.join());
+  const all = list.map((one) => shapeInWords(one.shape)).join(" and ");
+  refuse(!isAlike, "RuntimeError", `stack needs tensors of one shape, not ${all}`);
+  const parts = list.map((one) => t.unsqueeze(one, dim));
+  return t.cat(parts, dim);
 }
 function where(condition, x, y) {
   if (x === null && y === null) return Tuple.of(...t.nonzero(condition));
-  if (condition.dtype !== "bool") throw new Mistake(`RuntimeError: where needs True and False, not ${condition.dtype}`);
+  refuse(condition.dtype !== "bool", "RuntimeError", `where needs True and False, not ${condition.dtype}`);
   return t.zip([condition, asTensor(x), asTensor(y)], commonKind([x, y]), (c, p, q) => (c ? p : q), "where");
 }
 function maskedFill(x, mask, value) {
-  if (mask.dtype !== "bool")
-    throw new Mistake(`RuntimeError: masked_fill needs a mask of True and False, not ${mask.dtype}`);
-  if (value instanceof Tensor && value.shape.length) throw new Mistake("RuntimeError: masked_fill writes one number");
+  refuse(mask.dtype !== "bool", "RuntimeError", `masked_fill needs a mask of True and False, not ${mask.dtype}`);
+  refuse(value instanceof Tensor && value.shape.length, "RuntimeError", "masked_fill writes one number");
   const number = value instanceof Tensor ? numbersOf(value)[0] : numberOf(value);
   if (isWhole(x) && (!Number.isInteger(number) || (x.dtype === "bool" && number !== 0 && number !== 1)))
     throw new Unknown(`${number} among numbers of the kind ${x.dtype}`);
   return t.zip([x, mask], x.dtype, (one, hidden) => (hidden ? number : one), "masked_fill");
-}
-function oneHot(x, classes) {
-  if (x.dtype !== "int64") throw new Mistake("RuntimeError: one_hot needs whole numbers");
-  const count = classes < 0 ? largest(numbersOf(x)) + 1 : classes;
-  if (numbersOf(x).some((one) => one < 0 || one >= count))
-    throw new Mistake(`RuntimeError: one_hot has ${count} classes, and a number is outside`);
-  return t.cast(BINARY["=="](t.unsqueeze(x, -1), arange(BigInt(count), null, null, null)), "int64");
 }
 function nllLoss(x, target, reduction) {
   if (x.shape.length !== 2 || target.shape.length !== 1 || target.dtype !== "int64")
     throw new Unknown("a loss of these shapes");
   const [count, classes] = x.shape;
   const wanted = numbersOf(target);
-  if (wanted.length !== count)
-    throw new Mistake(`ValueError: ${count} rows of numbers and ${wanted.length} targets: a row needs one`);
+  const words = `${count} rows of numbers and ${wanted.length} targets: a row needs one`;
+  refuse(wanted.length !== count, "ValueError", words);
   if (wanted.some((one) => one < 0 || one >= classes)) throw new Unknown("targets outside the classes");
-  const losses = t.map(
-    made(
-      x.dtype,
-      [count],
-      numbersOf(x).filter((_, i) => i % classes === wanted[Math.floor(i / classes)]),
-    ),
-    (one) => -one,
-  );
+  const numbers = numbersOf(x);
+  const losses = made(x.dtype, ...counted(count, (i) => -numbers[i * classes + wanted[i]]));
   if (reduction === "none") return losses;
   return { mean, sum }[reduction]?.(losses, null, false, null) ?? unknown(`reduction="${reduction}"`);
 }
 function layerNorm(x, shape, weight, bias, eps) {
   if (!shape.length) throw new Unknown("layer_norm over no axis");
   const dims = shape.map((_, i) => i - shape.length);
-  if (dims.some((d, i) => x.shape[x.shape.length + d] !== shape[i]))
-    throw new Mistake(`RuntimeError: layer_norm over ${t.shapeInWords(shape)} does not fit ${t.shapeInWords(x.shape)}`);
+  const fits = dims.every((d, i) => x.shape[x.shape.length + d] === shape[i]);
+  refuse(!fits, "RuntimeError", `layer_norm over ${shapeInWords(shape)} does not fit ${shapeInWords(x.shape)}`);
   const centred = BINARY["-"](x, mean(x, dims, true, null));
   const spread = BINARY["+"](variance(x, dims, true, 0), eps);
   const out = BINARY["/"](centred, t.map(spread, Math.sqrt));
@@ -420,36 +328,28 @@ function nanToNum(x, nan, posinf, neginf) {
   const instead = (one) => (one === Infinity ? (posinf ?? most) : one === -Infinity ? (neginf ?? -most) : one);
   return t.map(x, (one) => (Number.isNaN(one) ? (nan ?? 0) : instead(one)));
 }
-function clamp(x, min, max) {
-  if (min instanceof Tensor || max instanceof Tensor) throw new Unknown("clamp between tensors");
-  const [low, high] = [min, max].map((one) => (one === null ? null : numberOf(one)));
-  const dtype = commonKind([x, min, max].filter((one) => one !== null));
-  const inside = (one) => (low !== null && one < low ? low : one);
-  return t.map(x, (one) => (high !== null && inside(one) > high ? high : inside(one)), dtype);
-}
 function dimensions(x, count, name) {
-  if (x.shape.length !== count)
-    throw new Mistake(
-      `RuntimeError: ${name} needs ${count} ${count === 1 ? "axis" : "axes"}, and this tensor is ${t.shapeInWords(x.shape)}`,
-    );
+  const words = `${name} needs ${count} ${count === 1 ? "axis" : "axes"}, and this tensor is ${shapeInWords(x.shape)}`;
+  refuse(x.shape.length !== count, "RuntimeError", words);
 }
 function product(name, ...counts) {
   return (a, b) => {
     [a, b].forEach((one, i) => dimensions(one, counts[i], name));
-    if (name === "bmm" && a.shape[0] !== b.shape[0])
-      throw new Mistake(`RuntimeError: bmm needs as many in each batch, not ${a.shape[0]} and ${b.shape[0]}`);
-    if (name === "dot" && a.shape[0] !== b.shape[0])
-      throw new Mistake(`RuntimeError: dot of ${a.shape[0]} and ${b.shape[0]} numbers`);
+    const isOdd = name !== "mm" && a.shape[0] !== b.shape[0];
+    refuse(
+      isOdd,
+      "RuntimeError",
+      `${name} of ${shapeInWords(a.shape)} and ${shapeInWords(b.shape)}: the first sizes differ`,
+    );
     return t.matmul(a, b);
   };
 }
 function outer(a, b) {
-  [a, b].forEach((one) => dimensions(one, 1, "outer"));
+  for (const one of [a, b]) dimensions(one, 1, "outer");
   return BINARY["*"](t.unsqueeze(a, 1), b);
 }
 const item = (x) => {
-  if (t.numelOf(x.shape) !== 1)
-    throw new Mistake(`RuntimeError: a tensor of shape ${t.shapeInWords(x.shape)} is not one number`);
+  refuse(t.numelOf(x.shape) !== 1, "RuntimeError", `a tensor of shape ${shapeInWords(x.shape)} is not one number`);
   return fromTensor(x.dtype, numbersOf(x)[0]);
 };
 export const fromTensor = (dtype, x) => (dtype === "bool" ? x === 1 : dtype === "int64" ? BigInt(x) : x);
@@ -465,9 +365,6 @@ const sizeOf = (x, dim) =>
 
 // ------------------------------------------------------------------------------------------------- under its names
 
-const unknown = (what) => {
-  throw new Unknown(what);
-};
 const integer = (x) => {
   if (typeof x === "bigint") return Number(x);
   if (x instanceof Tensor && !x.shape.length && x.dtype === "int64") return numbersOf(x)[0];
@@ -544,10 +441,9 @@ const BOTH = {
   min: ["input:t dim:a=None keepdim:b=False", best("min", smallest)],
   argmax: ["input:t dim:J=None keepdim:b=False", (x, dim, keepdim) => (filled(x, "argmax", false), places(x, dim, keepdim, largest))],
   argmin: ["input:t dim:J=None keepdim:b=False", (x, dim, keepdim) => (filled(x, "argmin", false), places(x, dim, keepdim, smallest))],
-  any: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => (list.some(isOn) ? 1 : 0))],
-  all: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => (list.every(isOn) ? 1 : 0))],
+  any: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => list.some(isOn))],
+  all: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => list.every(isOn))],
   cumsum: ["input:t dim:i dtype:d=None", (x, dim, dtype) => t.along(x, dim, wholeSum(x, dtype), (list) => { let so = 0; t.total(list); return list.map((one) => (so += one)); })],
-  argsort: ["input:t dim:i=-1 descending:b=False", (x, dim, isDown) => (refuseTies(x, dim), t.along(x, dim, "int64", (list) => orderOf(list, isDown)))],
   tril: ["input:t diagonal:i=0", (x, k) => triangle(x, (i, j) => j - i <= k)],
   triu: ["input:t diagonal:i=0", (x, k) => triangle(x, (i, j) => j - i >= k)],
   diag: ["input:t diagonal:i=0", diag],
@@ -561,24 +457,17 @@ const BOTH = {
   flatten: ["input:t start_dim:i=0 end_dim:i=-1", t.flatten],
   roll: ["input:t shifts:L dims:L=None", roll],
   repeat_interleave: ["input:t repeats:n dim:J=None", repeatInterleave],
-  split: ["input:t split_size_or_sections:I dim:i=0", (x, size, dim) => (Array.isArray(size) ? parts(x, size, dim) : pieces(x, size, dim))],
-  chunk: ["input:t chunks:i dim:i=0", (x, count, dim) => pieces(x, Math.max(1, Math.ceil(x.shape[t.axisOf(dim, x.shape.length)] / count)), dim)],
+  chunk: ["input:t chunks:i dim:i=0", (x, count, dim) => pieces(x, Math.ceil(x.shape[t.axisOf(dim, x.shape.length)] / count), dim)],
   unbind: ["input:t dim:i=0", (x, dim) => Tuple.of(...Array.from({ length: x.shape[t.axisOf(dim, x.shape.length)] ?? unknown("unbind of a single number") }, (_, i) => t.select(x, dim, i)))],
-  select: ["input:t dim:i index:i", t.select],
   matmul: ["input:t other:t", t.matmul],
   mm: ["input:t mat2:t", product("mm", 2, 2)],
   bmm: ["input:t mat2:t", product("bmm", 3, 3)],
-  mv: ["input:t vec:t", product("mv", 2, 1)],
   dot: ["input:t tensor:t", product("dot", 1, 1)],
   outer: ["input:t vec2:t", outer],
   masked_fill: ["input:t mask:t value:n", maskedFill],
   nan_to_num: ["input:t nan:f=None posinf:f=None neginf:f=None", nanToNum],
-  clamp: ["input:t min:a=None max:a=None", clamp],
   maximum: ["input:t other:t", maximum],
-  minimum: ["input:t other:t", minimum],
   pow: ["input:n exponent:n", (x, y) => BINARY["**"](x, y)],
-  logical_and: ["input:t other:t", (a, b) => t.zip([a, b], "bool", (x, y) => (x !== 0 && y !== 0 ? 1 : 0), "logical_and")],
-  logical_or: ["input:t other:t", (a, b) => t.zip([a, b], "bool", (x, y) => (x !== 0 || y !== 0 ? 1 : 0), "logical_or")],
   clone: ["input:t", (x) => (x.isContiguous ? t.contiguous(x) : x)],
   detach: ["input:t", (x) => x],
   numel: ["input:t", (x) => BigInt(t.numelOf(x.shape))],
@@ -591,36 +480,14 @@ for (const [name, entry] of Object.entries(FLOAT_ENTRIES))
   BOTH[name] = ["input:t", (x) => t.map(x, entry, floating(x.dtype))];
 for (const [name, entry] of Object.entries(ENTRIES))
   BOTH[name] = ["input:t", (x) => (x.dtype === "bool" ? unknown(`${name} of True and False`) : t.map(x, entry))];
-for (const [name, entry] of Object.entries(TESTS))
-  BOTH[name] = ["input:t", (x) => t.map(x, (one) => (entry(one) ? 1 : 0), "bool")];
-for (const [name, sign] of Object.entries({
-  mul: "*",
-  multiply: "*",
-  div: "/",
-  divide: "/",
-  true_divide: "/",
-  eq: "==",
-  ne: "!=",
-  lt: "<",
-  less: "<",
-  le: "<=",
-  gt: ">",
-  greater: ">",
-  ge: ">=",
-}))
+for (const [name, entry] of Object.entries(TESTS)) BOTH[name] = ["input:t", (x) => t.map(x, entry, "bool")];
+for (const [name, sign] of ["mul *", "div /", "eq ==", "ne !=", "lt <", "le <=", "gt >", "ge >="].map((one) =>
+  one.split(" "),
+))
   BOTH[name] = ["input:t other:n", (a, b) => BINARY[sign](a, b)];
-for (const [name, sign] of Object.entries({ add: "+", sub: "-", subtract: "-" }))
-  BOTH[name] = [
-    "input:t other:n alpha:a=1",
-    (a, b, alpha) =>
-      BINARY[sign](
-        a,
-        alpha === 1n ? b : commonKind([a, b]) === "bool" ? unknown("alpha of True and False") : BINARY["*"](b, alpha),
-      ),
-  ];
-for (const [name, sign] of Object.entries({ neg: "-", negative: "-", bitwise_not: "~" }))
-  BOTH[name] = ["input:t", (x) => UNARY[sign](x)];
-BOTH.absolute = BOTH.abs;
+for (const [name, sign] of Object.entries({ add: "+", sub: "-" }))
+  BOTH[name] = ["input:t other:n", (a, b) => BINARY[sign](a, b)];
+BOTH.neg = ["input:t", (x) => UNARY["-"](x)];
 
 // biome-ignore format: an operation a line
 const OF_TORCH = {
@@ -631,14 +498,11 @@ const OF_TORCH = {
   tensor: ["data:a dtype:d=None", (x, dtype) => t.map(tensorOf(x, dtype), (one) => one)],
   as_tensor: ["data:a dtype:d=None device:a=None", (x, dtype) => tensorOf(x, dtype)],
   arange: ["start:n end:a=None step:a=None dtype:d=None device:a=None", arange],
-  eye: ["n:i m:J=None dtype:d=None device:a=None", (n, m, dtype) => triangle(triangle(newOf([n, m ?? n], 1, dtype ?? settings.dtype), (i, j) => j <= i), (i, j) => j >= i)],
+  eye: ["n:i m:J=None dtype:d=None device:a=None", (n, m, dtype) => matrix(dtype ?? settings.dtype, n, m ?? n, (i, j) => i === j)],
   full: ["size:S fill_value:a dtype:d=None device:a=None", (size, x, dtype) => newOf(size, numberOf(x), dtype ?? scalarKind(x))],
-  zeros_like: ["input:t dtype:d=None", (x, dtype) => newOf(x.shape, 0, dtype ?? x.dtype, x)],
-  ones_like: ["input:t dtype:d=None", (x, dtype) => newOf(x.shape, 1, dtype ?? x.dtype, x)],
-  full_like: ["input:t fill_value:a dtype:d=None", (x, value, dtype) => newOf(x.shape, numberOf(value), dtype ?? x.dtype, x)],
   get_default_dtype: ["", () => Dtype.of(settings.dtype)],
 };
-OF_TORCH.concat = OF_TORCH.concatenate = OF_TORCH.cat;
+OF_TORCH.concat = OF_TORCH.cat;
 
 // biome-ignore format: an operation a line
 const OF_TENSORS = {
@@ -662,11 +526,7 @@ const OF_TENSORS = {
 const OF_F = {
   softmax: BOTH.softmax,
   log_softmax: BOTH.log_softmax,
-  relu: BOTH.relu,
-  sigmoid: BOTH.sigmoid,
-  tanh: BOTH.tanh,
   dropout: ["input:t p:f=0.5", (x, p) => (Number(p) ? unknown("dropout, which draws") : x)],
-  one_hot: ["tensor:t num_classes:i=-1", oneHot],
   cross_entropy: ["input:t target:t weight:o=None reduction:a=mean", (x, target, weight, reduction) => weight || x.shape.length !== 2 ? unknown("a loss of these shapes") : nllLoss(shares(x, 1, null, "cross_entropy", logShares), target, reduction)],
   nll_loss: ["input:t target:t weight:o=None reduction:a=mean", (x, target, weight, reduction) => (weight ? unknown("weight") : nllLoss(x, target, reduction))],
   layer_norm: ["input:t normalized_shape:L weight:o=None bias:o=None eps:f=None", (x, shape, weight, bias, eps) => layerNorm(x, shape, weight, bias, eps ?? 1e-5)],
@@ -718,17 +578,12 @@ for (const name of ["permute", "reshape", "flip"]) {
 export const OF_FUNCTIONAL = ready(OF_F, true);
 
 export const PROPERTIES = {
-  T: (x) =>
-    t.permute(
-      x,
-      x.shape.map((_, d) => x.shape.length - 1 - d),
-    ),
-  mT: (x) =>
-    !x.shape.length
-      ? unknown(".mT of a single number")
-      : x.shape.length < 2
-        ? dimensions(x, 2, ".mT")
-        : t.transpose(x, -1, -2),
+  T: (x) => t.permute(x, [...x.shape.keys()].reverse()),
+  mT: (x) => {
+    if (!x.shape.length) throw new Unknown(".mT of a single number");
+    if (x.shape.length < 2) dimensions(x, 2, ".mT");
+    return t.transpose(x, -1, -2);
+  },
   shape: (x) => sizeOf(x, null),
   ndim: (x) => BigInt(x.shape.length),
   dtype: (x) => Dtype.of(x.dtype),

@@ -2,7 +2,7 @@
 
 import pytest
 from deck_page import NUMBER, SLIDE, jump, slide_with, until
-from playwright.sync_api import TimeoutError
+from playwright.sync_api import TimeoutError, expect
 
 # What a lecturer clicks, on the first slide that has it.
 CLICKS = {
@@ -154,3 +154,28 @@ def test_reloaded_speakers_window_comes_back(decks, show):
     until(page, written)
     view.keyboard.press("ArrowRight")
     until(page, f"{NUMBER} === 2")
+
+
+def test_a_line_is_written_on_its_slide_and_leaves_the_keys(decks, show):
+    page = show((decks / "01_by_hand.html").as_uri())
+    view = speakers(page)
+    written = slide_with(page, ".own-line")
+    for where, line, verdict in ((page, "X @ W_q", "query"), (view, "X @ W_k", "Right")):
+        jump(page, written)
+        page.locator(SLIDE + ".own-line textarea").fill("my_keys = ")
+        where.keyboard.press("g")
+        where.keyboard.type(line)
+        for key in ("ArrowLeft", "ArrowRight", "Control+Enter"):
+            where.keyboard.press(key)
+        expect(page.locator(SLIDE + ".verdict")).to_contain_text(verdict)
+        copy = view.frame_locator("#current-slide iframe")
+        expect(copy.locator(SLIDE + ".own-line textarea")).to_have_value(f"my_keys = {line}")
+        expect(copy.locator(SLIDE + ".verdict")).to_contain_text(verdict)
+        assert page.evaluate(NUMBER) == written
+        for key in ("Escape", "ArrowRight", "ArrowRight"):
+            where.keyboard.press(key)
+        until(page, f"(n) => {NUMBER} === n", written + 1)
+    jump(page, written)
+    page.keyboard.press("g")
+    page.keyboard.press("PageDown")  # a clicker's, which has no Escape
+    page.locator(f"{SLIDE.strip()}.answered").wait_for()

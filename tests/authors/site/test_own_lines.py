@@ -52,6 +52,9 @@ def test_page_and_kernel_say_the_same_of_every_form(lessons, tmp_path, monkeypat
             untried += 1
             assert (id, source) not in own or id in OTHERWISE, f"{id}: the course's own is not tried: {page}"
             continue
+        assert (id, source) not in own or id in OTHERWISE or page["status"] == "right", (
+            f"{id}: the course's own: {page}"
+        )
         name, line = lines[id]
         status, slip, comment = in_kernel(id, line, lessons[name], source, monkeypatch)
         assert (SAME.get(page["status"], page["status"]), page.get("slip")) == (status, slip), f"{id}: {source}"
@@ -110,7 +113,7 @@ TENSORS = {
 }
 DIMS = [-3, -2, -1, 0, 1, 2, 3]
 ALONG = ["sum", "mean", "amax", "amin", "any", "all", "argmax", "logsumexp", "var", "std", "max", "min"]
-LIKE = ["softmax", "log_softmax", "cumsum", "argsort", "unsqueeze", "squeeze", "flatten", "size", "unbind", "flip"]
+LIKE = ["softmax", "log_softmax", "cumsum", "unsqueeze", "squeeze", "flatten", "size", "unbind", "flip"]
 PLAIN = [
     "exp",
     "log",
@@ -120,11 +123,9 @@ PLAIN = [
     "neg",
     "sin",
     "cos",
-    "tanh",
     "sigmoid",
     "relu",
     "isnan",
-    "reciprocal",
     "rsqrt",
     "nan_to_num",
     "t",
@@ -162,8 +163,8 @@ ONE = (
         "[-2:]",
     ),
     *(".tril(-1)", ".triu(1)", ".roll(1)", ".roll(-1, 0)", ".diagonal(1)", ".repeat(2, 1)", ".expand(2, 3, 4)"),
-    *(".permute(1, 0)", ".permute(0, 2, 1)", ".masked_fill(m, -math.inf)", ".masked_fill(m, 0.5)", ".clamp(min=0)"),
-    *(".repeat_interleave(2, dim=1)", ".to(torch.float64)", ".split(2, -1)[0]", ".chunk(2)[1]", ".item()"),
+    *(".permute(1, 0)", ".permute(0, 2, 1)", ".masked_fill(m, -math.inf)", ".masked_fill(m, 0.5)"),
+    *(".repeat_interleave(2, dim=1)", ".to(torch.float64)", ".chunk(2)[1]", ".item()"),
     *(" + 1", " - 0.5", " * 2", " / 2", " ** 2", " > 0", " == 1", " - True", " & m", " | True"),
 )
 SIZES = ["-1", "(3, 4)", "2, 6", "(2, -1)", "(2, 3, 4)", "(-1, 1)", "12", "(2, 2, 12)"]

@@ -1,6 +1,6 @@
 // The page of a board on which a language model reads: pieces, whom each of its heads hears, the next piece.
 
-import { element, plainWords, worded } from "../elements.js";
+import { button, element, plainWords, worded } from "../elements.js";
 import { keysOf } from "../keys.js";
 import { backOf } from "../story/back.js";
 import { taskOf } from "../task.js";
@@ -30,6 +30,8 @@ function render(engine, el) {
   const grid = gridOf(view);
   const head = headOf(view);
   const back = backOf(engine);
+  const empty = button("Empty", emptied, "Take the whole text away");
+  if (!engine.isAlone) back.node.prepend(empty);
   const parts = [tries, task, sentence, next, grid, head, back];
   const heads = element("div", { class: "all-heads" }, grid.node, head.node);
   const below = element("div", { class: "below" }, next.node, heads);
@@ -38,9 +40,15 @@ function render(engine, el) {
 
   const shown = () => [view.lit ?? engine.state.settings.head].filter((one) => one >= 0);
 
+  function emptied() {
+    engine.empty();
+    sentence.focus();
+  }
+
   let before = null; // what was seen last
   view.update = () => {
     for (const part of parts) part.update();
+    empty.disabled = !engine.text;
     const problem = engine.untold || engine.problem;
     const effect = effectOf(engine);
     const hint = engine.isAlone ? HINT_ALONE : HINT;

@@ -49,7 +49,7 @@ export function gridOf(view) {
   // A block's or a head's number; the first one says what it counts.
   function numberOf(kind, number, role) {
     const word = element("span", { class: "counted" }, `${kind}\u00a0`);
-    return element("span", { class: `number ${kind}`, role }, ...(number ? [] : [word]), String(number));
+    return element("span", { class: `index of-${kind}`, role }, ...(number ? [] : [word]), String(number));
   }
 
   function cellOf(head) {

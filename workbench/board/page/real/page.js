@@ -14,7 +14,7 @@ import { effectOf } from "./spoken.js";
 
 const NARROW = 720; // px: on a narrower page all stands one below the other, and the grid on its side
 const WIDE = 1200; // px: on a wider one squares and bars are larger
-const HINT = "Choose a piece, or type; press a square to see one head, and again to turn it off.";
+const HINT = "Type, or choose a piece. A square shows one head.";
 const HINT_ALONE = "Choose a piece, or a square to see one head; press it again to turn it off.";
 
 function render(engine, el) {

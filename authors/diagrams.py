@@ -699,6 +699,54 @@ def real_block(upright=False):
     return page
 
 
+def one_state(upright=False):
+    """Three words write into one matrix, S, each its key times its value; then each reads from it with its query.
+
+    The numbers are those of `by_hand_flow`, without softmax and without a scale.
+    """
+    steps = self_attention_steps(X, W_q, W_k, W_v, scale=1)
+    page = Page(upright, 440, 880)
+    at = page.at
+    for t, token in enumerate(TOKENS):
+        query, key, value = (rows[t : t + 1] for rows in (steps.queries, steps.keys, steps.values))
+        state = steps.keys[: t + 1].T @ steps.values[: t + 1]
+        x, y = at((12 + 333 * t, 16), (16, 16 + 292 * t))
+        page.text(x, y + 4, token, size=LARGE, bold=True, ha="left")
+        page.cells(*at((x + 90, y + 50), (x + 38, y + 50)), key.T, "key")
+        page.text(*at((x + 108, y + 32), (x + 56, y + 32)), "key", size=NORMAL, colour="key", bold=True)
+        page.text(*at((x + 149, y + 99), (x + 96, y + 99)), "×", size=LARGE)
+        left = at(x + 172, x + 116)
+        page.cells(left, y + 83, value, "value")
+        page.text(left + 54, y + 65, "value", size=NORMAL, colour="value", bold=True)
+        left, top = at((x + 163, y + 194), (x + 310, y + 50))
+        middle = top + 50
+        if t:
+            page.text(*at((left - 20, middle - 16), (left + 137, top + 2)), "+", size=LARGE)
+        page.cells(left, top, state, "weights", width=42)
+        page.text(*at((left + 6, top - 16), (left + 63, top - 18)), "S", size=NORMAL, colour="weights", bold=True)
+        page.arrow(at([(x + 226, y + 116), (x + 226, top - 4)], [(x + 224, middle), (left - 4, middle)]))
+        page.text(*at((x + 238, y + 152), (x + 266, middle - 16)), "writes", ha=at("left", "center"))
+        if t:  # on from the state before
+            before = at(left - 333 + 126, top - 292 + 82)
+            side = left + 126
+            page.arrow(
+                at(
+                    [(before, middle), (left - 4, middle)],
+                    [(side, before), (side + 26, before), (side + 26, top + 17), (side + 4, top + 17)],
+                )
+            )
+        y = top + at(150, 142)
+        page.cells(x, y, query, "query", width=30)
+        page.text(x + 45, y + 51, "query", size=NORMAL, colour="query", bold=True)
+        output = x + at(160, 307)
+        page.text(at(x + 125, (x + 90 + output) / 2), y + 16, "@ S =", mono=True)
+        page.cells(output, y, query @ state, "output", width=44)
+        page.text(output + 66, y + 51, "output", size=NORMAL, colour="output", bold=True)
+        page.arrow([(left + 63, top + 99), (left + 63, y - 4)])
+        page.text(left + 75, (top + 95 + y) / 2, "is read", ha="left")
+    return page
+
+
 DIAGRAMS = {
     function.__name__: function
     for function in (
@@ -717,6 +765,7 @@ DIAGRAMS = {
         shared_heads,
         tiles,
         real_block,
+        one_state,
     )
 }
 

@@ -19,6 +19,7 @@ from workbench.questions import Question, records
 from ..lessons import BEGUN, OPENING
 from ..pages import boards_in_pages, faces, outputs
 from ..pages.own_lines import NOT_HERE, OwnLines, line_form
+from ..pages.upright import upright
 from ..pages.ways_to_run import how_to_run, notebook_of
 from . import cards
 
@@ -36,6 +37,7 @@ class LessonPage:
     def __init__(self, lesson):
         self.lesson, self.notebook = lesson, nbformat.read(lesson.path, as_version=4)
         self.lines = OwnLines()
+        self.plots = {}  # name of a file → the picture in it
         self.found = outputs.run_here(self.notebook, lines=self.lines)
         ids = [cell.id for cell in self.notebook.cells]
         end = ids.index(STANDING_FROM) if STANDING_FROM in ids else len(ids)
@@ -140,7 +142,7 @@ class LessonPage:
             cell.outputs = [as_html(f'<div data-id="{cell.id}">{shown.html}</div>')]
         elif shown.figure:
             printed = [output for output in cell.outputs if output.output_type == "stream"]
-            cell.outputs = [*printed, as_html(plot(shown.figure))]
+            cell.outputs = [*printed, as_html(self.plot(shown.figure, f"{self.lesson.number:02}-{cell.id}"))]
             if "answer" in tags:
                 cell.metadata["tags"] = [*tags, "hide-cell"]
         elif shown.drawing:
@@ -167,6 +169,20 @@ class LessonPage:
         elif faces.files():  # without npm's packages there is nothing that reads Python
             cell.outputs = [as_html(line_form(cell, id, self.lines.lines[id]["name"]))]
             cell.metadata["tags"] = [*cell.metadata["tags"], "remove-input"]
+
+    def plot(self, figure, name):
+        """A plot as large as in a notebook and, on a phone, as narrow; light or dark as the page is."""
+        narrow = upright(figure)
+        source = self.picture(narrow, f"{name}-upright", "source", "srcset") if narrow else ""
+        told = f'class="drawing" loading="lazy" alt="{html.escape(figure.description)}"'
+        return f"<picture>{source}{self.picture(figure, name, f'img {told}', 'src')}</picture>"
+
+    def picture(self, figure, name, tag, source):
+        """A tag that shows the figure from a file of its own: what is not looked at is not fetched."""
+        svg = self.plots[f"{name}.svg"] = figure.svg()
+        size = re.search(r'width="\d+" height="\d+"', svg)[0]
+        media = f' media="{boards_in_pages.UPRIGHT}"' if tag == "source" else ""
+        return f'<{tag}{media} {size} {source}="../_static/plots/{name}.svg">'
 
     def instead_of_running(self, cell):
         """What the page has where a notebook judges answers, gives hints or counts; "" for any other cell."""
@@ -310,15 +326,6 @@ def drawn(drawing):
     """A drawing of the notebook's in the page's own colours, and the same for a phone held upright."""
     narrow = f'<div class="narrow">{drawing.narrow.svg()}</div>' if drawing.narrow else ""
     return f'<style>{drawings.FACES}</style><div class="drawn"><div class="wide">{drawing.svg()}</div>{narrow}</div>'
-
-
-def plot(figure):
-    """A plot as large as in a notebook, and light or dark as the page is."""
-    svg = figure.svg()
-    size = re.search(r'width="\d+" height="\d+"', svg)[0]
-    return (
-        f'<img class="drawing" loading="lazy" {size} alt="{html.escape(figure.description)}" src="{outputs.uri(svg)}">'
-    )
 
 
 def is_set_up(cell):

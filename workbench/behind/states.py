@@ -1,7 +1,4 @@
-"""Behind notebook 14: how many pairs a state returns, two puzzles for a memory, and a small model that learns them.
-
-On a second reading the notebook shows how the model is written.
-"""
+"""Behind notebook 14: how many pairs a state returns, two puzzles for a memory, and a small model that learns them."""
 
 from functools import cache
 

@@ -452,6 +452,15 @@ def test_a_diagram_stands_upright_on_a_phone(reader):
     page.wait_for_function("!document.querySelector('picture img').currentSrc.includes('/upright/')")
 
 
+def test_a_plot_stands_upright_on_a_phone(reader):
+    page = reader("09_two_heads", "phone, dark")
+    plot = page.locator("img.drawing").filter(visible=True).first
+    plot.scroll_into_view_if_needed()
+    assert page.evaluate("(plot) => plot.decode().then(() => plot.naturalWidth)", plot.element_handle()) <= 390
+    show_on(page, "laptop, light")
+    page.wait_for_function("(plot) => plot.naturalWidth > 500", arg=plot.element_handle())
+
+
 def test_the_search_finds_a_word_of_a_lesson(reader):
     page = reader("index")
     page.get_by_role("button", name="Lessons").click()
@@ -464,6 +473,14 @@ def test_the_search_finds_a_word_of_a_lesson(reader):
     page.goto(f"{SERVED}search.html?q=mask")
     found = page.locator("#search-results li").filter(has=page.get_by_role("link", name="3. Masking"))
     assert "The answer" not in found.filter(has=page.locator(".context")).first.inner_text()
+
+
+def test_the_search_leaves_code_out(reader):
+    page = reader("index")
+    page.goto(f"{SERVED}search.html?q=show_difference")  # lesson 1 says what it does; nearly every lesson calls it
+    page.locator("#search-results .context").first.wait_for()
+    leads = page.locator("#search-results li > a").evaluate_all("links => links.map((link) => link.pathname)")
+    assert [lead.rpartition("/")[2] for lead in leads] == [f"{LESSONS[0]}.html"]
 
 
 def test_fonts_that_come_late_move_nothing(built, browser):

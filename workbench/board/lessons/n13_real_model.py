@@ -15,7 +15,7 @@ TRIES = {
     "the keys near the cat": {"text": KEYS, "hears": 1, "pair": WERE},
     "the key near the cats": {"text": "The key near the cats", "hears": 1, "pair": WERE},
     "nobody home": {"text": KEYS, "hears": 1, "pair": WERE, "out": NUMBER},
-    "the capital of Germany": {"text": GERMANY, "hears": 3},
+    "The capital of Germany is": {"text": GERMANY, "hears": 3},
     "Tom gave a book to": {"text": "When Anna and Tom went to the shop, Tom gave a book to", "hears": 9},
     "the river and the bank": {"text": "We saw the river and the bank", "hears": 3},
     "the coins and the bank": {"text": "We saw the coins and the bank", "hears": 3},
@@ -23,7 +23,7 @@ TRIES = {
 }
 TRIES = {phrase: {"pair": []} | sets for phrase, sets in TRIES.items()}
 CAPITAL = Task(
-    "Press *the capital of Germany*, and turn off a single head so that *Berlin* has less than 20 %.",
+    "Press *The capital of Germany is*, and turn off a single head so that *Berlin* has less than 20 %.",
     (("text_is", GERMANY), ("says_less", " Berlin", 0.2), ("one_out",)),
     why="What does the model still know without it?",
     answers=(

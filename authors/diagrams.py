@@ -655,6 +655,98 @@ def shared_heads(upright=False):
     return page
 
 
+def real_block(upright=False):
+    """A block, each part with its lesson: heads from 4, RoPE from 8, cache from 10, attention from 2 and 3, adding from
+    11; norm and gate are new.
+
+    Nine heads of queries share three of keys and values, and only queries and keys are turned.
+    """
+    page = Page(upright, 376, 812)
+    at = page.at
+    page.box(*at((14, 138), (186, 8)), at(60, 100), 52, "input", "x")
+    page.box(*at((108, 134), (167, 96)), 138, 60, "ink", "RMSNorm", "new", fill=0)
+    page.arrow(at([(74, 164), (106, 164)], [(236, 60), (236, 94)]))
+    page.line(at([(246, 164), (254, 164)], [(236, 156), (236, 178)]))
+    middle = {
+        "query": at(68, 82),
+        "key": at(164, 236),
+        "value": at(260, 390),
+    }  # how far down they stand, or how far right
+    for (kind, m), note in zip(middle.items(), ("9 heads", "3 heads", "3 heads"), strict=True):
+        page.arrow(at([(254, 164), (266, 164), (266, m), (290, m)], [(236, 178), (236, 188), (m, 188), (m, 216)]), kind)
+        page.box(*at((292, m - 30), (m - 64, 218)), 128, 60, kind, kind, note)
+    page.text(*at((356, 16), (84, 158)), "heads: lesson 4", colour="quiet")
+    page.box(*at((452, 38, 116, 156), (18, 322, 282, 60)), "ink", "RoPE", "lesson 8", fill=0)
+    page.box(*at((600, 134, 116, 156), (172, 426, 282, 60)), "ink", "cache", "lesson 10", fill=0)
+    page.box(*at((748, 38, 168, 252), (18, 530, 436, 60)), "weights", "attention", "lessons 2 and 3")
+    turned, kept, read = at((450, 598, 746), (320, 424, 528))  # where the arrows into the three end
+    ends = {"query": (turned, read), "key": (turned, kept, read), "value": (kept, read)}
+    for kind, m in middle.items():
+        after = at(420, 278)
+        for end in ends[kind]:
+            page.arrow(at([(after, m), (end, m)], [(m, after), (m, end)]), kind)
+            after = end + at(118, 62)
+    x, y = at((752, 314), (210, 656))
+    page.box(x, y, 52, 48, "ink", "+", fill=0)
+    page.arrow(at([(778, 290), (778, 312)], [(236, 590), (236, 654)]), "output")
+    page.arrow(
+        at([(44, 190), (44, 338), (750, 338)], [(286, 34), (484, 34), (484, 680), (264, 680)]),
+        "input",
+    )
+    page.text(*at((420, 322), (362, 664)), "added: lesson 11", colour="input")
+    page.box(*at((828, 308), (156, 744)), at(160, 160), 60, "ink", "norm, MLP, +", "gate: new", fill=0)
+    page.arrow(at([(804, 338), (826, 338)], [(236, 704), (236, 742)]), "input")
+    return page
+
+
+def one_state(upright=False):
+    """Three words write into one matrix, S, each its key times its value; then each reads from it with its query.
+
+    The numbers are those of `by_hand_flow`, without softmax and without a scale.
+    """
+    steps = self_attention_steps(X, W_q, W_k, W_v, scale=1)
+    page = Page(upright, 440, 880)
+    at = page.at
+    for t, token in enumerate(TOKENS):
+        query, key, value = (rows[t : t + 1] for rows in (steps.queries, steps.keys, steps.values))
+        state = steps.keys[: t + 1].T @ steps.values[: t + 1]
+        x, y = at((12 + 333 * t, 16), (16, 16 + 292 * t))
+        page.text(x, y + 4, token, size=LARGE, bold=True, ha="left")
+        page.cells(*at((x + 90, y + 50), (x + 38, y + 50)), key.T, "key")
+        page.text(*at((x + 108, y + 32), (x + 56, y + 32)), "key", size=NORMAL, colour="key", bold=True)
+        page.text(*at((x + 149, y + 99), (x + 96, y + 99)), "×", size=LARGE)
+        left = at(x + 172, x + 116)
+        page.cells(left, y + 83, value, "value")
+        page.text(left + 54, y + 65, "value", size=NORMAL, colour="value", bold=True)
+        left, top = at((x + 163, y + 194), (x + 310, y + 50))
+        middle = top + 50
+        if t:
+            page.text(*at((left - 20, middle - 16), (left + 137, top + 2)), "+", size=LARGE)
+        page.cells(left, top, state, "weights", width=42)
+        page.text(*at((left + 6, top - 16), (left + 63, top - 18)), "S", size=NORMAL, colour="weights", bold=True)
+        page.arrow(at([(x + 226, y + 116), (x + 226, top - 4)], [(x + 224, middle), (left - 4, middle)]))
+        page.text(*at((x + 238, y + 152), (x + 266, middle - 16)), "writes", ha=at("left", "center"))
+        if t:  # on from the state before
+            before = at(left - 333 + 126, top - 292 + 82)
+            side = left + 126
+            page.arrow(
+                at(
+                    [(before, middle), (left - 4, middle)],
+                    [(side, before), (side + 26, before), (side + 26, top + 17), (side + 4, top + 17)],
+                )
+            )
+        y = top + at(150, 142)
+        page.cells(x, y, query, "query", width=30)
+        page.text(x + 45, y + 51, "query", size=NORMAL, colour="query", bold=True)
+        output = x + at(160, 307)
+        page.text(at(x + 125, (x + 90 + output) / 2), y + 16, "@ S =", mono=True)
+        page.cells(output, y, query @ state, "output", width=44)
+        page.text(output + 66, y + 51, "output", size=NORMAL, colour="output", bold=True)
+        page.arrow([(left + 63, top + 99), (left + 63, y - 4)])
+        page.text(left + 75, (top + 95 + y) / 2, "is read", ha="left")
+    return page
+
+
 DIAGRAMS = {
     function.__name__: function
     for function in (
@@ -672,6 +764,8 @@ DIAGRAMS = {
         two_heads,
         shared_heads,
         tiles,
+        real_block,
+        one_state,
     )
 }
 

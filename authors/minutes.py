@@ -22,7 +22,7 @@ def minutes_of(notebook):
     words = sum(len(words_of(cell)) for cell in cells if cell.cell_type == "markdown")
     code = [cell for cell in cells if cell.cell_type == "code"]
     boards = {name for cell in code for name in BOARD_CALL.findall(cell.source)}
-    lines = sum(bool(line.strip()) for cell in code if is_read(cell) for line in as_written(cell.source).splitlines())
+    lines = sum(len(lines_of(cell)) for cell in code if is_read(cell))
     guesses = sum("predict" in tags(cell) for cell in code)
     blanks = sum("blank" in tags(cell) for cell in code)
     shown = sum(FIGURE if name.endswith("_figure") else BOARD for name in boards)  # with more steps it is the same
@@ -33,6 +33,12 @@ def minutes_of(notebook):
 def words_of(cell):
     """The words of a prose cell: no formulas on a line of their own, tables, pictures, HTML, folds but answers."""
     return NO_WORDS.sub(" ", as_written(cell.source)).split()
+
+
+def lines_of(cell):
+    """The lines of a cell of code that are read; of a question's call the first, as the others name known mistakes."""
+    source = re.sub(r"^(predict\(.*?)\n.*", r"\1", as_written(cell.source), flags=re.S | re.M)
+    return [line for line in source.splitlines() if line.strip()]
 
 
 def is_read(cell):

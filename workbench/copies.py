@@ -41,13 +41,10 @@ KINDS = ("code", "markdown", "raw")
 AFTER, STILL_AFTER = "After {}", "More after {}"  # the second right below the first
 FOLD = re.compile(r"<details>\n<summary>(?:After|More after) .+</summary>\n\n(.*)\n\n</details>", re.S)
 MISSING = """\
-try:
-    import workbench.exercises
-except ModuleNotFoundError:
-    how = "python course.py lab, or pip install '.[workbench]'"
-    raise SystemExit(f"The course is not installed here. In its folder: {how}") from None
+try: __import__("workbench.exercises")
+except ImportError: raise SystemExit("Install the course: python course.py lab or pip install '.[workbench]'") from None
 
-"""  # how the first cell of code begins
+"""  # how the first cell of code begins, in two lines: it is none of what the lesson is about
 RUN_IT = re.compile(r"^\*\*Run it:\*\* .*\n\n?", re.M)
 GUESSED, WRITTEN, TRIED = "your guess", "your line", "you have tried it"  # the last below a board
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too

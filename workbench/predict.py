@@ -383,7 +383,7 @@ def _shape_difference(here, there, mine, wanted, within):
     """What the shape of the learner's line is and should be, in a sentence."""
     told = f"Its shape is {show.value(here)}, and should be {show.value(there)}."
     if len(mine) == len(wanted) and _same(mine, wanted, within):
-        return f"The right numbers, but in lessons about shapes a shape is part of the answer. {told}"
+        return f"The right numbers, but the shape is part of the answer. {told}"
     return told
 
 

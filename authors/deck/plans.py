@@ -20,6 +20,7 @@ HEADING = re.compile(r"(#{1,3}) (.+)")
 LATER = re.compile(r"second reading", re.IGNORECASE)
 READING = re.compile(r"[.,?]? \(?on a second reading\)?|(?<=[.?]) on a second reading", re.IGNORECASE)
 IN_GUIDE = re.compile(r"(<!--plan (\d\d)-->).*?(<!--until here-->)", re.S)
+BESIDE_LINK = re.compile(r"(\]\((\d\d_\w+)\.ipynb\), )[\d.]+( minutes)")
 TALK = 2.5  # minutes that neighbours' talk and a second vote take more than one vote
 
 
@@ -173,18 +174,21 @@ def spare(slides, plan, whole):
 
 
 def with_plans(guide):
-    """The guide with the plans of every lesson that it has a place for."""
+    """The guide with the minutes of every lesson's slides beside its link, and the plans that it has a place for."""
+
+    def with_minutes(match):
+        return f"{match[1]}{plain(sum(slide.minutes for slide in slides_of(match[2])))}{match[3]}"
 
     def written(match):
         path = next(NOTEBOOKS.glob(f"{match[2]}_*.ipynb"))
         cells = nbformat.read(path, as_version=4).cells
         return f"{match[1]}{in_words(planned(cells, with_cells(cells, slides_of(path.stem))))}{match[3]}"
 
-    return IN_GUIDE.sub(written, guide)
+    return IN_GUIDE.sub(written, BESIDE_LINK.sub(with_minutes, guide))
 
 
 def main():
-    """Bring the plans in the guide up to date."""
+    """Bring minutes and plans in the guide up to date."""
     GUIDE.write_text(with_plans(GUIDE.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
 
 

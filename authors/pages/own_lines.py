@@ -63,6 +63,9 @@ class OwnLines:
         told = used | set(re.findall(r"\w+", self._cell.source + self._text))
         names = {one: self._named(one, value, one in used, one in told) for one, value in self._before.items()}
         names = {one: data for one, data in names.items() if not one.startswith("__") and one != name}
+        for one in [one for one, data in names.items() if data and "source" in data]:
+            if any(names.get(other, True) is None for other in _defaults(names[one]["source"])):
+                names[one] = None
         self.lines[id] = {
             "name": name,
             "dtype": KINDS[torch.get_default_dtype()],
@@ -227,6 +230,13 @@ def _how_many(value):
     if isinstance(value, nn.Module):
         return sum(one.numel() for one in value.parameters())
     return sum(map(_how_many, value)) if isinstance(value, list | tuple) and len(value) <= LARGEST else 1
+
+
+def _defaults(source):
+    """The names that a function needs as soon as it is defined: those of its arguments' defaults."""
+    arguments = ast.parse(source).body[0].args
+    defaults = [one for one in (*arguments.defaults, *arguments.kw_defaults) if one]
+    return {node.id for one in defaults for node in ast.walk(one) if isinstance(node, ast.Name)}
 
 
 def _is_blank(node):

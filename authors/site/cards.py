@@ -8,6 +8,7 @@ import html
 import inspect
 import math
 import re
+from functools import cache
 from itertools import groupby
 
 import nbformat
@@ -92,6 +93,7 @@ def picture(number, drawings=None):
     return f'<svg class="picture" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{drawn}</svg>'
 
 
+@cache  # a card and the picture that its lesson opens with ask for the same
 def names_after(id, number):
     """The variables of a lesson's notebook after the cell with that id."""
     notebook = nbformat.read(lessons()[number - 1].path, as_version=4)

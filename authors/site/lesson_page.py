@@ -1,5 +1,6 @@
 """A lesson as a page: boards that move, guesses that are answered, and what follows them folded until then."""
 
+import ast
 import html
 import json
 import re
@@ -18,6 +19,7 @@ from workbench.questions import Question, records
 from ..lessons import BEGUN, OPENING
 from ..pages import boards_in_pages, faces, outputs
 from ..pages.own_lines import NOT_HERE, OwnLines, line_form
+from ..pages.upright import upright
 from ..pages.ways_to_run import how_to_run, notebook_of
 from . import cards
 
@@ -35,6 +37,7 @@ class LessonPage:
     def __init__(self, lesson):
         self.lesson, self.notebook = lesson, nbformat.read(lesson.path, as_version=4)
         self.lines = OwnLines()
+        self.plots = {}  # name of a file → the picture in it
         self.found = outputs.run_here(self.notebook, lines=self.lines)
         ids = [cell.id for cell in self.notebook.cells]
         end = ids.index(STANDING_FROM) if STANDING_FROM in ids else len(ids)
@@ -119,9 +122,9 @@ class LessonPage:
         form = as_html(guess_form(cell.id, shown.question, shown.html, example=example_in(cell.source)))
         asked.outputs, asked.metadata = [form], {"tags": ["predict", "remove-input"]}
         code.outputs, code.metadata, code.id = [], {"tags": ["answer", *wide_tags(cell)]}, f"{cell.id}-code"
-        code.source = re.sub(r"^guess = .*\n", "", code.source)  # which is asked for above
+        code.source = computing(code.source)
         fold_behind(code, "Show how it is computed")
-        return [asked, code]
+        return [asked, code] if code.source else [asked]
 
     def as_shown(self, cell, fold, shown):
         cell = cell.copy()
@@ -139,7 +142,7 @@ class LessonPage:
             cell.outputs = [as_html(f'<div data-id="{cell.id}">{shown.html}</div>')]
         elif shown.figure:
             printed = [output for output in cell.outputs if output.output_type == "stream"]
-            cell.outputs = [*printed, as_html(plot(shown.figure))]
+            cell.outputs = [*printed, as_html(self.plot(shown.figure, f"{self.lesson.number:02}-{cell.id}"))]
             if "answer" in tags:
                 cell.metadata["tags"] = [*tags, "hide-cell"]
         elif shown.drawing:
@@ -166,6 +169,20 @@ class LessonPage:
         elif faces.files():  # without npm's packages there is nothing that reads Python
             cell.outputs = [as_html(line_form(cell, id, self.lines.lines[id]["name"]))]
             cell.metadata["tags"] = [*cell.metadata["tags"], "remove-input"]
+
+    def plot(self, figure, name):
+        """A plot as large as in a notebook and, on a phone, as narrow; light or dark as the page is."""
+        narrow = upright(figure)
+        source = self.picture(narrow, f"{name}-upright", "source", "srcset") if narrow else ""
+        told = f'class="drawing" loading="lazy" alt="{html.escape(figure.description)}"'
+        return f"<picture>{source}{self.picture(figure, name, f'img {told}', 'src')}</picture>"
+
+    def picture(self, figure, name, tag, source):
+        """A tag that shows the figure from a file of its own: what is not looked at is not fetched."""
+        svg = self.plots[f"{name}.svg"] = figure.svg()
+        size = re.search(r'width="\d+" height="\d+"', svg)[0]
+        media = f' media="{boards_in_pages.UPRIGHT}"' if tag == "source" else ""
+        return f'<{tag}{media} {size} {source}="../_static/plots/{name}.svg">'
 
     def instead_of_running(self, cell):
         """What the page has where a notebook judges answers, gives hints or counts; "" for any other cell."""
@@ -195,6 +212,16 @@ def for_later(id, notebook):
 def so_far(page, guesses):
     """Where a page says how many of its guesses were right."""
     return f'<span class="so-far" data-page="{page}" data-guesses="{guesses}"></span>'
+
+
+def computing(source):
+    """The lines of a question's cell that compute its answer, without the guess and the slips."""
+    guess, *_, asks = ast.parse(source).body
+    lines = source.splitlines()[guess.end_lineno : asks.lineno - 1]
+    for answer in asks.value.args[2:]:  # an opening has none
+        if not isinstance(answer, ast.Name | ast.Constant):
+            lines.append(ast.get_source_segment(source, answer))
+    return "\n".join(lines).strip()
 
 
 def fold_behind(cell, words):
@@ -299,15 +326,6 @@ def drawn(drawing):
     """A drawing of the notebook's in the page's own colours, and the same for a phone held upright."""
     narrow = f'<div class="narrow">{drawing.narrow.svg()}</div>' if drawing.narrow else ""
     return f'<style>{drawings.FACES}</style><div class="drawn"><div class="wide">{drawing.svg()}</div>{narrow}</div>'
-
-
-def plot(figure):
-    """A plot as large as in a notebook, and light or dark as the page is."""
-    svg = figure.svg()
-    size = re.search(r'width="\d+" height="\d+"', svg)[0]
-    return (
-        f'<img class="drawing" loading="lazy" {size} alt="{html.escape(figure.description)}" src="{outputs.uri(svg)}">'
-    )
 
 
 def is_set_up(cell):

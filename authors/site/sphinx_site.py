@@ -53,6 +53,7 @@ def lay_out(source):
     by_choice = written_out(':root[data-shade="dark"]', by_system=':root:not([data-shade="light"])')
     style = "".join([faces.copied(static), in_rem(tokens()), by_choice, boards_in_pages.STYLE, *map(in_rem, own)])
     (static / "site.css").write_text(needs.style(style) if faces.files() else style, encoding="utf-8")
+    (static / "plots").mkdir()
     pages = [LessonPage(lesson) for lesson in lessons()]
     asked = {}
     for one in pages:
@@ -62,6 +63,8 @@ def lay_out(source):
         for name, page in one.pages():
             nbformat.write(page, source / "notebooks" / f"{name}.ipynb")
             asked |= record.questions(one, name, page)
+        for name, svg in one.plots.items():
+            (static / "plots" / name).write_text(svg, encoding="utf-8", newline="\n")
     record.write(asked, static / "record.js")
     minify(static / "record.js")
     for name, text in library.pages():
@@ -146,6 +149,7 @@ STYLE_SHEET = re.compile(r'<link rel="stylesheet"[^>]*href="([^"]*)site\.css[^>]
 CODE = re.compile(r'(<div class="highlight-(?:ipython3|python)[^"]*"><div class="highlight"><pre>)(.*?)(</pre>)', re.S)
 IN_SUMMARY = re.compile(r'(<summary><h\d>(?:(?!</summary>).)*?)<a class="headerlink"[^>]*></a>', re.S)
 COMMENT = re.compile(r'<span class="c1">(.*?)</span>$')
+FORMULA = re.compile(r"\(?<math(?:(?!</math>).)*</math>[,.;:?!)’”]+", re.S)
 PICTURE = re.compile(r'<img ([^>]*)src="(\.\./_images/[^"]+)"([^>]*)>')
 
 
@@ -157,13 +161,17 @@ def mend(target):
         text = IN_SUMMARY.sub(r"\1", text)  # there a press opens the fold
         text = TABLE.sub(r'<div class="table-wrapper">\g<0></div>', text)
         text = CODE.sub(in_rows, text)
+        text = FORMULA.sub(r"<span class=unbroken>\g<0></span>", text)  # no line begins with a comma
         text = PICTURE.sub(partial(sized, path.parent), text)
         text = STYLE_SHEET.sub(partial(inlined, target), text)
         path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def in_rows(found):
-    """Code of which a narrow screen wraps each line with room before it, and shows each comment below its line."""
+    """Code of which a narrow screen wraps each line with room before it, and shows each comment below its line.
+
+    A long line breaks behind a bracket rather than within a name.
+    """
     before, code, after = found.groups()
     lines = code.removeprefix("<span></span>").removesuffix("\n").split("\n")
     return f"{before}{''.join(map(row, lines))}{after}"
@@ -172,6 +180,7 @@ def in_rows(found):
 def row(line):
     """One line of code, and where it begins; the end of a line belongs to its comment, which may be a line itself."""
     begins = len(line) - len(line.lstrip(" "))
+    line = re.sub(r"\((?!\))", "(<wbr>", line)
     comment = COMMENT.search(line)
     alone = comment and not line[: comment.start()].strip()
     if alone:

@@ -596,6 +596,41 @@ my_l = torch.exp(a[0]) * a[1] + torch.exp(b[0]) * b[1]
 my_l = (torch.exp(a[0]) * a[1] + torch.exp(b[0]) * b[1]) / torch.exp(m_both)
 my_l = torch.maximum(a[1], b[1])
 """,
+    "13.my-keys": """
+my_keys = share_heads(rotary(key, base=100_000), 3)
+my_keys = rotary(share_heads(key, 3), base=100_000)
+my_keys = rotary(key, base=100_000).repeat_interleave(3, dim=1)
+my_keys = torch.repeat_interleave(rotary(key, base=1e5), 3, 1)
+my_keys = rotary(key, 0, base=10**5)[:, [0, 0, 0, 1, 1, 1, 2, 2, 2]]
+my_keys = rotary(key, base=100_000).repeat(1, 3, 1, 1)
+my_keys = share_heads(key, 3)
+my_keys = share_heads(rotary(key), 3)
+my_keys = share_heads(rotary(key, base=100_000), 9)
+my_keys = rotary(key, base=100_000)
+""",
+    "13.my-weights": """
+my_weights = maps[:, :, -1, 1]
+my_weights = maps[..., 4, 1]
+my_weights = maps[..., -1, :][..., 1]
+my_weights = maps.select(2, -1).select(2, 1)
+my_weights = maps[:, :, 1, -1]
+my_weights = maps[:, :, -1, 0]
+my_weights = maps[:, :, -1]
+my_weights = maps[:, :, -1, 1].T
+my_weights = maps.mT[:, :, 1, -1]
+""",
+    "13.my-place": """
+my_place = (row - middle) @ axis / (axis @ axis)
+my_place = torch.dot(row - middle, axis) / torch.dot(axis, axis)
+my_place = ((row - middle) * axis).sum() / axis.square().sum()
+my_place = (row - middle) @ axis / axis.norm() ** 2
+my_place = row @ axis / (axis @ axis) - middle @ axis / (axis @ axis)
+my_place = row @ axis / (axis @ axis)
+my_place = (row - middle) @ axis
+my_place = (row - middle) @ axis / axis.norm()
+my_place = (row - money) @ axis / (axis @ axis)
+my_place = (middle - row) @ axis / (axis @ axis)
+""",
 }
 
 

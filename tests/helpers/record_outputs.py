@@ -19,22 +19,31 @@ def begin(notebook):
     with authors_at_hand():
         from authors.deck.pictures import Pictures
         from authors.deck.slides import file_of, slides_of, with_cells
+        from authors.pages.own_lines import OwnLines
+        from workbench.predict import Blank
     lesson = Path(notebook).stem
     if not file_of(lesson).is_file():
         return  # a made-up notebook
     shell.to_come = nbformat.read(notebook, as_version=4).cells
-    shell.pictures = Pictures(with_cells(shell.to_come, slides_of(lesson)))
-    shell.events.register("post_run_cell", lambda cell: draw(shell))
+    shell.pictures, shell.lines = Pictures(with_cells(shell.to_come, slides_of(lesson))), OwnLines()
+    shell.events.register("post_run_cell", lambda cell: has_run(shell, blank(cell.result)))
+
+    def blank(value):
+        return value if isinstance(value, Blank) else None
 
 
-def draw(shell):
+def has_run(shell, blank):
     """A cell has run: what is due after it, and after the prose that follows."""
     codes = [i for i, cell in enumerate(shell.to_come) if cell.cell_type == "code" and cell.source]
     if not codes:
         return
     until = codes[1] if len(codes) > 1 else len(shell.to_come)
+    own = {name: one for name, one in shell.user_ns.items() if name not in shell.user_ns_hidden}
+    if blank:
+        shell.lines.judged(shell.to_come[codes[0]], blank)
     for cell in shell.to_come[:until]:
         shell.pictures(cell, shell.user_ns)
+        shell.lines.after(cell, own)
     del shell.to_come[:until]
 
 
@@ -49,9 +58,11 @@ def keep(notebook, file):
             source, value = next(came)
             assert source == cell.source, cell.id
             found[cell.id] = shown(value)
-    assert not shell.to_come, "a slide could not be drawn, see above"
-    drawn = shell.pictures and shell.pictures.made()
-    for suffix, kept in ((".drawn", drawn), ("", {id: value for id, value in found.items() if value is not None})):
+    assert not shell.to_come, "a slide could not be drawn or a line not recorded, see above"
+    made = {"": {id: value for id, value in found.items() if value is not None}}
+    if shell.pictures:
+        made |= {".drawn": shell.pictures.made(), ".lines": shell.lines.made()}
+    for suffix, kept in made.items():
         whole = Path(f"{file}{suffix}.kernel")
         whole.write_bytes(pickle.dumps(kept))
         whole.replace(f"{file}{suffix}")  # so that nobody reads half of it

@@ -4,12 +4,15 @@ shared.py has the kernel run this file after the notebook's last cell.
 """
 
 import ast
+import dis
 import json
 import os
 import re
 import sys
-from itertools import pairwise
+from collections import Counter
+from itertools import chain, pairwise
 from pathlib import Path
+from types import CodeType
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -62,7 +65,7 @@ def run(source):
 def what_is_wrong(cells):
     """Each cell with which something is wrong, and what.
 
-    Questions are answered in order, backwards, and after all else was run backwards.
+    Questions are answered in order, and backwards after all else was run backwards.
     """
     questions = [cell for cell in cells if "predict" in tags(cell)]
     lines = [(own, filled) for own, filled in pairwise(cells) if "filled" in tags(filled)]
@@ -77,16 +80,42 @@ def what_is_wrong(cells):
             yield from each(cell, reads_its_own_answers(came.value))
     for own, filled in lines:
         yield from each(filled, takes_the_courses_own_line(own, filled))
-    for cell in reversed(questions):
-        yield from each(cell, shows_the_answer_that_was_saved(run(given_up(cell)), cell, "questions backwards"))
-    for cell in reversed(others):
+    for cell in reversed(those_that_may_differ(others, cells)):
         yield from each(cell, runs_again(run(text(cell)), cell))
-    for cell in questions:
-        yield from each(cell, shows_the_answer_that_was_saved(run(given_up(cell)), cell, "all else backwards"))
+    for cell in reversed(questions):
+        yield from each(cell, shows_the_answer_that_was_saved(run(given_up(cell)), cell, "all else, both backwards"))
 
 
 def each(cell, wrong):
     return [(cell, words) for words in wrong]
+
+
+def those_that_may_differ(some, cells):
+    """Those of some cells that take or leave a name that stands for several things, or for what is used up by use.
+
+    The others, run again, do what they did before, which takes lesson 13 half a minute.
+    """
+    names = [names_in(text(cell)) for cell in cells]
+    times = Counter(chain.from_iterable(leaves for _, leaves in names))
+    several = {name for name, number in times.items() if number > 1}
+    several |= {name for name, value in get_ipython().user_ns.items() if hasattr(value, "__next__")}
+    for takes, leaves in names:
+        if takes & several:
+            several |= leaves
+    taken = set().union(*(takes for takes, _ in names))
+    both = zip(cells, names, strict=True)
+    return [cell for cell, (takes, leaves) in both if cell in some and (takes | leaves & taken) & several]
+
+
+def names_in(source):
+    """The names that a cell takes from other cells, and those that it leaves."""
+    codes, takes, leaves = [compile(source, "cell", "exec")], set(), set()
+    for code in codes:
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        steps = list(dis.get_instructions(code))
+        takes |= {step.argval for step in steps if step.opname in ("LOAD_NAME", "LOAD_GLOBAL")}
+        leaves |= {step.argval for step in steps if step.opname == "STORE_NAME" and code is codes[0]}
+    return takes - leaves, leaves
 
 
 # ----------------------------------------------------------------------------- rules: each yields what is wrong

@@ -1,30 +1,14 @@
 """What notebook 14 claims of sums, gates and the delta rule, for seeds that it does not show, and of its tests."""
 
-import pytest
 import torch
 
 from workbench.behind import states
 
 
-@pytest.fixture(scope="module")
-def newest():
-    """The share right after 16 writes, for each kind of layer, of models with seed 1."""
-    models = {kind: states.train("newest", kind, d=8, seed=1) for kind in ("softmax", "sum", "gate", "delta")}
-    return {kind: states.share_right("newest", model, 16) for kind, model in models.items()}
-
-
-def test_only_who_can_forget_knows_the_newest_of_many(newest):
-    assert max(newest["softmax"], newest["sum"]) < 0.5 < newest["gate"] < 0.9 < newest["delta"]
-    assert abs(newest["softmax"] - states.by_frequency(16)) < 0.03  # as good as counting
-
-
-def test_four_features_hold_four_pairs_and_a_row_holds_all():
-    recalled = {
-        kinds: states.share_right("recall", states.train("recall", *kinds, d=4, seed=1), 16)
-        for kinds in (("sum",), ("delta",), ("sum", "softmax"))
-    }
-    assert abs(recalled["sum",] - 0.25) < 0.03 and abs(recalled["delta",] - recalled["sum",]) < 0.03
-    assert recalled["sum", "softmax"] > 0.99
+def test_softmax_is_as_good_as_counting():
+    """The notebook prints what every kind of layer knows; why softmax knows no more is said in words alone."""
+    model = states.train("newest", "softmax", d=8, seed=1)
+    assert abs(states.share_right("newest", model, 16) - states.by_frequency(16)) < 0.03
 
 
 def test_the_sum_gives_back_more_and_the_delta_rule_the_newest():

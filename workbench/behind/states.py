@@ -1,7 +1,6 @@
-"""Behind notebook 14: how many pairs a state returns, two puzzles for a memory, and a small model that learns them.
+"""Behind notebook 14: how many pairs a state returns, two puzzles for a memory, and a small model that learns them."""
 
-On a second reading the notebook shows how the model is written.
-"""
+from functools import cache
 
 import torch
 import torch.nn.functional as F
@@ -165,6 +164,7 @@ class Model(nn.Module):
         return self.says(self.norm(x))
 
 
+@cache  # whoever runs the cell again, now with a guess, need not wait again
 def train(puzzle, *kinds, d, seed=0, steps=400):
     """A model of these layers after so many steps of Adam on texts of 4, 8 and 16 pairs; torch's own seed stays."""
     with torch.random.fork_rng(devices=[]):

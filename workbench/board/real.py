@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -58,6 +59,7 @@ class RealBoard(LiveBoard):
     def __init__(self, model, text="", tries=None, task=None, kept=b"", title="A sentence and its heads", **start):
         self.title, self._task, self._model = title, task, model
         self._readings = {}  # (text, heads that are out) → Reading
+        self._asked = None  # the text that a page said, if there was no room for all of it
         self._losses, self._losses_of = None, None  # what comes next without each head, and in which text
         self._start = {"text": text}
         self._now = dict(self._start)
@@ -103,10 +105,12 @@ class RealBoard(LiveBoard):
         n = len(self._model.pieces.encode(text))
         if n > MOST:
             raise ValueError(f"the board has room for {MOST} pieces, this text has {n}")
-        may = {"asks": range(-1, n), "hears": range(-1, n), "head": range(-1, self._count)}
+        may = {"asks": range(-1, MOST), "hears": range(-1, MOST), "head": range(-1, self._count)}
         for name, among in may.items():
             if type(read[name]) is not int or read[name] not in among:
                 raise ValueError(f"{name} cannot be {str(read[name])[:20]}")
+        for name in ("asks", "hears"):  # a page cannot know how many pieces a text has that it has just made
+            read[name] = read[name] if read[name] < n else -1
         if not all(type(head) is int and head in range(self._count) for head in read["out"]):
             raise ValueError(f"no such heads: {str(read['out'])[:20]}")
         if read["shows"] not in VIEWS or not isinstance(read["word"], str):
@@ -116,6 +120,17 @@ class RealBoard(LiveBoard):
         for word in read["pair"]:
             self._model.piece(f" {word}")  # ValueError where it is several
         return {"text": text}, read
+
+    def _take(self, message):
+        self._asked = None
+        text = message["inputs"]["text"]
+        if not isinstance(text, str) or (begun := beginning(self._model.pieces, text)) == text:
+            return super()._take(message)
+        problem = super()._take({**message, "inputs": {"text": begun}})
+        self._asked, self._listens = text, False
+        self.state = self._as_state(self._revision)  # a page that is loaded anew starts there
+        self._listens = True
+        return problem
 
     @property
     def _count(self):
@@ -168,7 +183,8 @@ class RealBoard(LiveBoard):
             of_two = [of_pair(self._losses, pair).unsqueeze(1)] if pair else []
             missed = torch.cat([shares, *of_two], dim=1).numpy().tobytes()
         self.frames = self.frames | {"maps": packed(self._reading.maps), "missed": missed}
-        said = {"text": self.text, "out": self._settings["out"], "pieces": self._reading.spans, "next": rows}
+        said = {"text": self.text, "asked": self._asked, "out": self._settings["out"]}
+        said |= {"pieces": self._reading.spans, "next": rows}
         shares = [of_pair(seen.shares, pair).item() for seen in (self._reading, self._whole)] if pair else []
         return {"reading": said | {"pair": [*self._settings["pair"], *shares]}}
 
@@ -264,6 +280,19 @@ def spans_of(pieces, text):
             begun = begun[:-1]  # a sign of which the rest comes with the next piece
         ends.append(len(begun.encode("utf-16-le", "surrogatepass")) // 2)
     return [list(span) for span in zip([0, *ends[:-1]], ends, strict=True)] if ends else []
+
+
+def beginning(pieces, text):
+    """As much of a text as the board has room for; it ends between two words, if it has several."""
+    numbers = pieces.encode(text)
+    if len(numbers) <= MOST:
+        return text
+    begun = text[: len(pieces.decode(numbers[:MOST]))]
+    words = re.match(r"(.*\S)\s", begun + text[len(begun) : len(begun) + 1], re.DOTALL)
+    begun = words[1] if words else begun
+    while len(pieces.encode(begun)) > MOST:  # what is cut within a word may have other pieces
+        begun = begun[:-1]
+    return begun
 
 
 def packed(maps):

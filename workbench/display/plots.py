@@ -67,6 +67,7 @@ class Figure(MatplotlibFigure):
     """A figure with `description`: its alternative text, and what stands where no picture can."""
 
     description = "A figure."
+    scale = None  # the bar of colours beside a matrix
 
     def __repr__(self):
         return self.description
@@ -465,6 +466,7 @@ def _scale_beside(figure, image, axes, shrink):
     bar = figure.colorbar(image, ax=axes, shrink=shrink, aspect=24)
     bar.outline.set_visible(False)
     bar.ax.tick_params(labelsize=12, length=0)
+    figure.scale = bar
 
 
 def _written(value):

@@ -15,6 +15,7 @@ import types
 from ..progress import place
 from ..shared_json import replace
 from .engine.exercise import find
+from .engine.stub import is_unattempted
 
 HEADER = '# Kept by check("{id}") when it was right. The next right answer replaces this file.\n'
 PLAIN = (int, float, str, bool, type(None))
@@ -39,17 +40,21 @@ def keep(id, made_of, folder=None):
     return f"Your class is kept in `{file.name}`; later notebooks go on with it."
 
 
-def your_own(id, otherwise):
-    """The learner's class for an exercise, or else another; returns it and its name, and prints which one it is.
+def your_own(id, otherwise=None):
+    """The learner's class or function for an exercise, or else another; returns it and its name, and prints which.
 
-    It is the class of that name in this notebook, or the one that `check` has kept; only one that is right.
+    It is the one of that name in this notebook, or the class that `check` has kept; only one that is right. The other
+    is a class of the library; without one, it is what the exercise compares with.
     """
     exercise = find(id)
     name = exercise.asks.split("(")[0]
-    others = f"{otherwise.__module__.partition('.')[0]}.{otherwise.__name__}"
+    if otherwise is None:
+        otherwise, others = exercise.reference, f"the course's {name}"
+    else:
+        others = f"{otherwise.__module__.partition('.')[0]}.{otherwise.__name__}"
     in_notebook = _names_of_the_notebook().get(name)
     try:
-        made_of = in_notebook if isinstance(in_notebook, type) else _loaded(name)
+        made_of = in_notebook if _is_written(in_notebook) else _loaded(name)
     except Exception as error:
         print(f"{_file(name).name} cannot be read ({type(error).__name__}: {error}), so this is {others}.")
         return otherwise, others
@@ -61,6 +66,10 @@ def your_own(id, otherwise):
         print(f"This is your own {name}, of exercise {id}.")
         return made_of, name
     return otherwise, others
+
+
+def _is_written(thing):
+    return (isinstance(thing, type) or inspect.isfunction(thing)) and not is_unattempted(thing)
 
 
 def _names_of_the_notebook():

@@ -1,9 +1,10 @@
 // One line above the notebook, with a button, while there is something to say.
 
 export class Bar {
-  constructor({ Widget }, stop) {
+  /** `stop` ends what is going on; `back` gives keys to the notebook, when the button that had them goes. */
+  constructor({ Widget }, stop, back) {
     const node = document.createElement("div");
-    this.stop = stop;
+    Object.assign(this, { stop, back });
     this.words = document.createElement("span");
     this.words.setAttribute("role", "status");
     this.button = Object.assign(document.createElement("button"), { type: "button", className: "attn-button" });
@@ -16,7 +17,9 @@ export class Bar {
 
   /** { words, label, act }, or null for nothing. */
   show(what) {
+    const hadKeys = !what && this.widget.node.contains(document.activeElement);
     this.widget.setHidden(!what);
+    if (hadKeys) this.back();
     if (!what) return;
     this.words.textContent = what.words;
     this.button.textContent = what.label;

@@ -38,6 +38,19 @@ class Head {
       this.refresh();
     });
   }
+  /** What an answer has brought is drawn in a moment: then bring it into view. */
+  async bring() {
+    for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+    if (!this.isRemoved && !this.cell.isDisposed) this.lesson.place.bring(this.cell);
+  }
+  /** Of what judges: the line or exercise above, which may go and come back; `neighbour` is the cell right above. */
+  pair(mine, neighbour) {
+    const isCard = mine && mine === neighbour;
+    if (this.mine !== mine || !isCard) this.mine?.cell.removeClass("attn-begun");
+    this.mine = mine;
+    if (isCard) mine.cell.addClass("attn-begun");
+    this.set("alone", !isCard);
+  }
   remove() {
     this.isRemoved = true;
     this.end?.();
@@ -174,6 +187,7 @@ export class Question extends Head {
     else if (stopped && stopped !== part) this.say("First what is asked above; your guess stays here.");
     else if (stopped && !this.asksStill) this.say(this.hasFailed ? FAILED : NO_PYTHON);
     if (stopped && stopped !== part) return;
+    this.bring();
     if (isOnwards && this.isDone) lesson.step(1, lesson.cells.indexOf(this.cell));
     else if (isFocused && this.isDone) this.cell.node.focus({ preventScroll: true });
     else if (isFocused) setTimeout(() => this.focus()); // the widget has a moment to be drawn
@@ -204,6 +218,7 @@ export class Question extends Head {
     if (JSON.stringify(now) === JSON.stringify(this.lesson.store.get(this.part.question))) return;
     this.lesson.store.set(this.part.question, now);
     this.model.put(now);
+    if (this.lesson.notebook.activeCell === this.cell) this.bring();
     this.lesson.changed();
     if (now.is_open) return;
     this.finish();
@@ -239,6 +254,7 @@ export class Question extends Head {
     if (why === "First") this.say("First your guess here, then what you wanted to run.");
     else this.say(why ? `${why} your guess first.` : "Your guess first.");
     this.focus();
+    this.bring();
   }
   focus() {
     const place = this.isTaken ? this.cell.outputArea.node : this.form;
@@ -252,11 +268,9 @@ export class Question extends Head {
 
 /** The course's own line, folded, with the buttons that compare the learner's with it. */
 export class Line extends Head {
-  constructor(lesson, part, line) {
+  constructor(lesson, part) {
     super(lesson, part);
-    this.mine = line;
     part.cell.addClass("attn-asks");
-    line?.cell.addClass("attn-begun");
     this.giveUp = button("Show me", () => this.showMe(), "attn-quiet");
     const compare = button("Compare my line", () => this.act());
     const buttons = made("div", { className: "attn-buttons" }, compare, this.giveUp);
@@ -285,6 +299,7 @@ export class Line extends Head {
     const stopped = await this.lesson.runTo(this.part, { again: this.mine ? [this.mine] : [], say: this.say });
     if (stopped && stopped === this.mine) this.say(UNRUN);
     else if (stopped && stopped !== this.part) this.say("First what is asked above.");
+    if (!stopped || stopped === this.mine) this.bring();
     return !stopped && this.isDone;
   }
   async showMe() {
@@ -297,15 +312,25 @@ export class Line extends Head {
     super.refresh();
     const text = this.outputs.map((one) => one.data?.["text/plain"] ?? "").join("");
     this.isDone = /^(Right|The answer)/.test(text);
-    const isUnrun = this.isUnanswered || this.lesson.heads.get(this.mine?.id)?.hasFailed;
-    this.set("open", this.asksStill || !this.outputs.length || isUnrun); // what stands there is of an earlier line
-    this.set("revealed", this.outputs.length && !this.asksStill);
+    const hasFailed = this.lesson.heads.get(this.mine?.id)?.hasFailed;
+    const isNew = this.isUnanswered || hasFailed; // what stands there is of an earlier line
+    this.set("open", this.asksStill || !this.outputs.length || isNew);
+    this.set("revealed", hasFailed || (this.outputs.length && !this.asksStill));
     this.giveUp.hidden = this.isDone || !this.isUnanswered;
   }
   stop(why) {
     const words = "your line first. Write it above, in place of ...";
     this.say(why && why !== "First" ? `${why} ${words}` : words[0].toUpperCase() + words.slice(1));
-    this.mine?.cell.editor?.focus();
+    this.takeDots();
+    this.bring();
+  }
+  /** What is typed next stands in their place. */
+  takeDots() {
+    const { editor } = this.mine?.cell ?? {};
+    if (!editor) return;
+    const start = this.mineNow.indexOf("...");
+    editor.focus();
+    if (start >= 0) editor.setSelection({ start: editor.getPositionAt(start), end: editor.getPositionAt(start + 3) });
   }
 }
 
@@ -357,10 +382,8 @@ class Called extends Head {
 
 /** Below an exercise: a button that runs it and its check. */
 export class Exercise extends Called {
-  constructor(lesson, part, mine) {
+  constructor(lesson, part) {
     super(lesson, part);
-    this.mine = mine;
-    mine?.cell.addClass("attn-begun");
     const check = button("Check", () => this.act());
     this.place(
       made("div", { className: "attn-compared" }, made("div", { className: "attn-buttons" }, check), this.status),

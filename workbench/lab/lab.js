@@ -2,16 +2,19 @@
 
 import { takeOver } from "./actions.js";
 import { Lesson } from "./lesson.js";
+import { afterReload } from "./present.js";
 import { LessonsSide } from "./side.js";
 
 /** The plugin, of JupyterLab's packages, which `take` brings by name; `base` is the folder of all that is served. */
 export async function pluginOf(take, base) {
-  const [notebooks, application, widgets, components, messaging, form, course] = await Promise.all([
+  const menus = take("@jupyterlab/mainmenu").catch(() => ({})); // without it Present stands beside the lesson only
+  const [notebooks, application, widgets, components, messaging, { IMainMenu }, form, course] = await Promise.all([
     take("@jupyterlab/notebook"),
     take("@jupyterlab/application"),
     take("@lumino/widgets"),
     take("@jupyterlab/ui-components"),
     take("@lumino/messaging"),
+    menus,
     import(new URL("questions/form.js", base)),
     fetch(new URL("course.json", base)).then((answer) => answer.json()),
   ]);
@@ -24,12 +27,12 @@ export async function pluginOf(take, base) {
     description: "Lessons of the course look and behave as lessons.",
     autoStart: true,
     requires: [notebooks.INotebookTracker],
-    optional: [application.ILabShell, application.ILayoutRestorer],
-    activate: (app, tracker, shell, restorer) => activate(app, tracker, { shell, restorer }, tools),
+    optional: [application.ILabShell, application.ILayoutRestorer, ...(IMainMenu ? [IMainMenu] : [])],
+    activate: (app, tracker, shell, restorer, menu) => activate(app, tracker, { shell, restorer, menu }, tools),
   };
 }
 
-function activate(app, tracker, { shell, restorer }, tools) {
+function activate(app, tracker, { shell, restorer, menu }, tools) {
   const lessons = new Map(); // panel → Lesson
   const runs = new WeakMap(); // the context of a notebook → what all its views know of Python
   const side = new LessonsSide({ app, shell, restorer, tools, lessonOf: (panel) => lessons.get(panel) });
@@ -52,10 +55,12 @@ function activate(app, tracker, { shell, restorer }, tools) {
   tools.NotebookActions.executionScheduled.connect((_, { notebook, cell }) => lessonIn(notebook)?.scheduled(cell));
   tools.NotebookActions.executed.connect((_, { notebook, ...told }) => lessonIn(notebook)?.heard(told));
   takeOver(tools.NotebookActions, lessonIn);
+  app.restored.then(() => afterReload(app.shell));
   tracker.widgetAdded.connect((_, panel) => meet(panel));
   tracker.currentChanged.connect((_, panel) => side.show(panel));
   tracker.forEach(meet);
   commands(app, tracker, lessons);
+  menu?.viewMenu.addGroup(["present", "larger", "smaller"].map((name) => ({ command: `attention:${name}` })));
   const shows = (isByKeys) => () => document.body.classList.toggle("attn-keys", isByKeys); // where keys go
   window.addEventListener("keydown", shows(true), true);
   window.addEventListener("pointerdown", shows(false), true);
@@ -83,6 +88,7 @@ function commands(app, tracker, lessons) {
   add("below", "Lesson: the cell below", () => here().step(1), ["ArrowDown", "J"], [cell("")]);
   add("above", "Lesson: the cell above", () => here().step(-1), ["ArrowUp", "K"], [cell("")]);
   add("past", "Lesson: past what is folded", () => here().step(1), ["Shift Enter"], [opened]);
+  add("leave", "Lesson: leave presenting", () => here().present(), ["Escape"], [`.attn-presenting ${cell("")}`]);
   add("present", "Lesson: present", () => here()?.present(), ["Accel Shift ."], [".attn-lesson", ".attn-side"]);
   add("larger", "Lesson: larger", () => here().zoom(1));
   add("smaller", "Lesson: smaller", () => here().zoom(-1));

@@ -12,6 +12,7 @@ import { Place } from "./place.js";
 import { present, zoomed } from "./present.js";
 import { storeOf } from "./store.js";
 
+const JUDGED = { filled: "line", check: "exercise" }; // what judges → what it judges
 const QUIETLY = { silent: true, store_history: false };
 
 /** What is known of Python, shared by all views of one notebook. */
@@ -49,7 +50,8 @@ export class Lesson {
     this.heads = new Map(); // id → what stands at a cell
     this.names = new Map(); // cell → what ends its being named
     panel.addClass("attn-lesson");
-    this.bar = new Bar(tools, () => this.stop());
+    const back = () => this.notebook.activeCell?.node.focus({ preventScroll: true });
+    this.bar = new Bar(tools, () => this.stop(), back);
     panel.contentHeader?.addWidget(this.bar.widget);
     this.place = new Place(this);
     this.listen();
@@ -104,7 +106,8 @@ export class Lesson {
   look() {
     if (this.notebook.isDisposed || this.isLeft) return;
     const cells = this.cells;
-    this.parts = described(
+    const known = new Map(this.parts?.map((part) => [part.id, part])); // others hold on to them
+    const found = described(
       cells.map(({ model }) => ({
         id: model.id,
         type: model.type,
@@ -112,18 +115,20 @@ export class Lesson {
         metadata: model.sharedModel.getMetadata(),
       })),
     );
+    this.parts = found.map((part, k) => Object.assign(known.get(part.id) ?? {}, part, { cell: cells[k] }));
     this.parts.forEach((part, k) => {
-      part.cell = cells[k];
       if (part.kind) part.cell.addClass(`attn-${part.kind}`);
       if (!this.names.has(part.cell)) this.names.set(part.cell, named(part.cell, part.kind));
       part.cell.toggleClass("attn-long", part.isLong);
       part.cell.toggleClass("attn-second", Boolean(part.second));
       const head = this.heads.get(part.id);
-      if (head && head.cell === part.cell) return;
-      head?.remove();
-      this.heads.delete(part.id);
-      const made = this.headOf(part, k);
-      if (made) this.heads.set(part.id, made);
+      if (head?.cell !== part.cell) {
+        head?.remove();
+        this.heads.delete(part.id);
+        const made = this.headOf(part);
+        if (made) this.heads.set(part.id, made);
+      }
+      if (JUDGED[part.kind]) this.heads.get(part.id).pair(this.judgedBy(part, k), this.parts[k - 1]);
     });
     const last = this.parts.at(-1);
     if (this.next && this.end?.cell !== last?.cell) {
@@ -154,12 +159,20 @@ export class Lesson {
     return this.app.commands.execute("docmanager:open", { path: [...folder, `${name}.ipynb`].join("/") });
   }
 
-  headOf(part, k) {
-    const above = (kind) => (this.parts[k - 1]?.kind === kind ? this.parts[k - 1] : null);
+  /** The learner's line or exercise that this cell, number k, judges; cells of their own may stand between. */
+  judgedBy({ kind, section }, k) {
+    const mine = this.parts.slice(0, k).findLast((part) => [JUDGED[kind], kind].includes(part.kind));
+    return mine?.kind === JUDGED[kind] && mine.section?.id === section?.id ? mine : null;
+  }
+  judgeOf(part) {
+    return [...this.heads.values()].find(({ mine }) => mine === part);
+  }
+
+  headOf(part) {
     if (part.kind === "question") return new Question(this, part, exampleIn(part.cell.model.sharedModel.getSource()));
-    if (part.kind === "filled") return new Line(this, part, above("line"));
+    if (part.kind === "filled") return new Line(this, part);
     if (part.kind === "answer" || part.kind === "imports") return new Fold(this, part);
-    if (part.kind === "check") return new Exercise(this, part, above("exercise"));
+    if (part.kind === "check") return new Exercise(this, part);
     if (part.kind === "hint") return new Hint(this, part);
     if (part.kind === "told") return new Told(this, part);
     return part.kind ? new Code(this, part) : null;
@@ -355,13 +368,12 @@ export class Lesson {
   async runDown() {
     const seen = this.place.firstSeen();
     const place = this.parts[seen].cell;
-    const last = this.parts.slice(0, seen + 1).findLast(({ id, kind, second }) => {
-      return !second && !ALONE.has(kind) && this.runs.course.has(id);
-    });
+    const runs = ({ id, kind, second }) => !second && !ALONE.has(kind) && this.runs.course.has(id);
+    const last = this.parts.slice(0, seen + 1).findLast(runs) ?? this.parts.find(runs);
     this.bar.say("Running …", true);
     const stopped = last && (await this.runTo(last, { say: (...words) => words[0] && this.bar.say(...words) }));
     this.bar.show(null);
-    if (stopped === last && this.waitsFor(last)) this.stoppedAt(last, "");
+    if (last && stopped === last && this.waitsFor(last)) this.stoppedAt(last, "");
     else if (!stopped) place.node.scrollIntoView?.({ block: "start" });
   }
 
@@ -382,8 +394,8 @@ export class Lesson {
     this.runs.tried.add(part.id);
     this.runs.ran[success ? "add" : "delete"](part.id);
     this.refreshAll(part.id);
-    const below = this.parts[this.parts.indexOf(part) + 1];
-    if (["filled", "check"].includes(below?.kind)) this.refreshAll(below.id); // it judges what ran
+    const judge = this.judgeOf(part);
+    if (judge) this.refreshAll(judge.part.id);
     if (error?.errorName === "NotYet" && !isOurs) this.stoppedAt(part, "");
     if (success && part.kind === "line" && !isOurs) this.compare(part);
     if (success && part.kind === "filled" && this.heads.get(part.id)?.isDone) this.reveal(part, true);
@@ -391,9 +403,9 @@ export class Lesson {
 
   /** The learner's line ran: what compares it runs too, if nothing above it is missing. */
   compare(line) {
-    const filled = this.parts[this.parts.indexOf(line) + 1];
+    const filled = this.judgeOf(line)?.part;
     const isWaiting = this.runs.waiting.has(filled?.id);
-    if (filled?.kind === "filled" && !isWaiting && !this.waitsFor(filled) && !this.due(filled).length) this.run(filled);
+    if (filled && !isWaiting && !this.waitsFor(filled) && !this.due(filled).length) this.run(filled);
   }
 
   /** What answers this question or line is open from now on; where it was answered just now, its pictures are drawn. */
@@ -453,8 +465,7 @@ export class Lesson {
   async runActive(isOnwards) {
     const k = this.notebook.activeCellIndex;
     const part = this.parts[k];
-    const below = this.heads.get(this.parts[k + 1]?.id);
-    const head = part.kind === "line" && below?.mine === part ? below : this.heads.get(part.id);
+    const head = (part.kind === "line" && this.judgeOf(part)) || this.heads.get(part.id);
     if (part.kind === "hint" && isOnwards) return this.step(1); // nobody who only goes on has asked for it
     const isDone = await head.act(isOnwards);
     if (isDone && isOnwards) this.step(1, this.cells.indexOf(head.cell));

@@ -81,6 +81,7 @@ export class Place {
     await panel.revealed;
     if (this.isOver || notebook.isDisposed) return;
     const cell = this.lesson.cells.find(({ model }) => model.id === store.get("place"));
+    if (cell && notebook.activeCellIndex === 0) this.lesson.select(this.lesson.cells.indexOf(cell)); // keys go on there
     let hasBegun = false;
     const begin = () => {
       hasBegun = true;

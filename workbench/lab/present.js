@@ -13,6 +13,8 @@ export function zoomed(node, by) {
   node.style.setProperty("--zoom", STEPS[Math.min(STEPS.length - 1, Math.max(0, now + by))]);
 }
 
+const BEFORE = "attention:before"; // outlives a reload, as does what JupyterLab keeps of its bars
+
 let before = null; // how JupyterLab was
 let leave = null; // the button that brings it back, for whoever does not know the keys
 
@@ -25,20 +27,33 @@ export function present(lesson) {
   if (begins) {
     const bars = ["left", "right"].filter((side) => shell.isSideTabBarVisible?.(side));
     before = { left: shell.leftCollapsed === false, right: shell.rightCollapsed === false, mode: shell.mode, bars };
+    sessionStorage.setItem(BEFORE, JSON.stringify(before));
     shell.collapseLeft?.();
     shell.collapseRight?.();
     if (shell.mode) shell.mode = "single-document";
   } else {
-    if (before.mode) shell.mode = before.mode;
-    if (before.left) shell.expandLeft?.();
-    if (before.right) shell.expandRight?.();
+    bringBack(shell, before);
   }
   leave?.remove();
   leave = begins ? button("Leave", () => lesson.present(), "attn-leave") : null;
   if (leave) panel.node.append(leave);
-  for (const side of before.bars) shell.toggleSideTabBarVisibility?.(side);
-  if (!begins) before = null;
+  if (begins) for (const side of before.bars) shell.toggleSideTabBarVisibility?.(side);
+  else before = null;
   // bars are folded away by the style sheet: JupyterLab has to measure again
   tools.MessageLoop?.postMessage(shell, tools.Widget.Msg.FitRequest);
   panel.content.activate();
+}
+
+function bringBack(shell, { mode, left, right, bars }) {
+  sessionStorage.removeItem(BEFORE);
+  if (mode) shell.mode = mode;
+  if (left) shell.expandLeft?.();
+  if (right) shell.expandRight?.();
+  for (const side of bars) if (!shell.isSideTabBarVisible?.(side)) shell.toggleSideTabBarVisibility?.(side);
+}
+
+/** The page was loaded again while somebody presented: JupyterLab as it was before that. */
+export function afterReload(shell) {
+  const left = sessionStorage.getItem(BEFORE);
+  if (left) bringBack(shell, JSON.parse(left));
 }

@@ -7,6 +7,7 @@ const MARK =
   '<path d="M5 25C5 3 27 3 27 25" stroke-width="5"/><path d="M5 25C5 13 17 13 17 25" stroke-width="2.5"/></g></svg>';
 const ID = "attention-lesson";
 const MET = "attention:met";
+const FRAMES = 30; // in which JupyterLab brings a notebook to the front
 const ROOM = 1000; // px of a window in which the contents leave enough of it to the lesson
 
 export class LessonsSide {
@@ -18,6 +19,7 @@ export class LessonsSide {
     this.widget.addClass("attn-side");
     this.widget.title.caption = "Lesson";
     this.widget.title.icon = new tools.LabIcon({ name: "attention:lesson", svgstr: MARK });
+    this.widget.onAfterShow = () => this.lesson && this.draw(this.lesson); // what is hidden cannot be scrolled
     app.shell.add(this.widget, "left", { rank: 50 });
     restorer?.add(this.widget, ID);
   }
@@ -48,17 +50,25 @@ export class LessonsSide {
 
   draw(lesson) {
     if (lesson.isLeft || lesson.notebook.isDisposed) return;
-    const { opening, sections } = sectionsOf(lesson);
+    const sections = sectionsOf(lesson);
     const shape = JSON.stringify([lesson.name, lesson.heading, sections.map((one) => [one.title, one.marks.length])]);
     if (this.shape !== shape || this.shown !== lesson) this.build(lesson, sections);
+    if (this.shown !== lesson) this.isBegun = false;
+    if (!this.isBegun && this.widget.isVisible) {
+      this.node.scrollTop = 0;
+      this.isBegun = true;
+    }
     Object.assign(this, { shape, shown: lesson });
-    const marks = [...opening, ...sections.flatMap((one) => one.marks)];
+    const marks = sections.flatMap((one) => one.marks);
     this.count.textContent = `${howMany(marks)} of ${marks.length} guesses and lines`;
     const seen = lesson.place.sectionSeen();
+    const isElsewhere = this.seen !== seen;
+    this.seen = seen;
     sections.forEach((one, k) => {
       const { link, dots } = this.rows[k];
       link.toggleAttribute("aria-current", false);
       if (one.id === seen) link.setAttribute("aria-current", "true");
+      if (one.id === seen && isElsewhere) bring(link, this.node);
       dots.setAttribute("aria-label", `${howMany(one.marks)} of ${one.marks.length} done`);
       one.marks.forEach((mark, i) => dots.children[i].classList.toggle("done", Boolean(mark.isDone)));
     });
@@ -69,7 +79,8 @@ export class LessonsSide {
     this.rows = sections.map((one) => {
       const dots = made("span", { className: "attn-dots", role: "img" }, ...one.marks.map(() => made("i")));
       dots.hidden = !one.marks.length;
-      const link = this.link([made("span", {}, one.title), dots], () => lesson.goTo(one.cell, "start"));
+      const go = () => this.inFront(lesson, () => lesson.goTo(one.cell, one.id ? "start" : "center"));
+      const link = this.link([made("span", {}, one.title), dots], go);
       return { link, dots };
     });
     const nav = made("nav", {}, made("ol", {}, ...this.rows.map(({ link }) => made("li", {}, link))));
@@ -92,9 +103,11 @@ export class LessonsSide {
     const tools = made(
       "p",
       { className: "attn-tools" },
-      this.tool("A−", "Smaller", "smaller"),
-      this.tool("A+", "Larger", "larger"),
-      this.tool("Present", "Nothing but the lesson, and larger (Ctrl+Shift+.)", "present"),
+      this.tool("A−", "Smaller", () => this.inFront(lesson, () => lesson.zoom(-1))),
+      this.tool("A+", "Larger", () => this.inFront(lesson, () => lesson.zoom(1))),
+      this.tool("Present", "Nothing but the lesson, and larger (Ctrl+Shift+.)", () =>
+        this.inFront(lesson, () => lesson.present()),
+      ),
     );
     const footer = made("div", { className: "attn-onwards" }, ...(onwards ? [onwards] : []), all, tools);
     const header = made("div", { className: "attn-where" }, made("h2", {}, lesson.heading), this.count);
@@ -106,27 +119,37 @@ export class LessonsSide {
     one.addEventListener("click", act);
     return one;
   }
-  tool(words, title, command) {
-    const one = this.link([words], () => this.app.commands.execute(`attention:${command}`));
-    return Object.assign(one, { title });
+  tool(words, title, act) {
+    return Object.assign(this.link([words], act), { title });
   }
+  /** Do this with the lesson of which the bar tells; another notebook may stand before it. */
+  async inFront({ panel }, act) {
+    const { shell } = this.app;
+    if (shell.currentWidget !== panel) shell.activateById(panel.id);
+    for (let frame = 0; frame < FRAMES && shell.currentWidget !== panel; frame += 1) {
+      await new Promise(requestAnimationFrame);
+    }
+    act();
+  }
+}
+
+/** Into view within this; what is around it stays where it is. */
+function bring(link, within) {
+  const [box, view] = [link, within].map((one) => one.getBoundingClientRect());
+  if (box.top < view.top || box.bottom > view.bottom) within.scrollTop += box.top - view.top - view.height / 3;
 }
 
 const howMany = (marks) => marks.filter((one) => one.isDone).length;
 
 function sectionsOf(lesson) {
-  const sections = new Map(); // id of its heading → what stands of it beside the notebook
-  const opening = []; // what is asked before the first heading
+  const sections = new Map(); // id of its heading, undefined before the first → what stands of it beside the notebook
   for (const { id, section, second, kind, cell } of lesson.parts) {
-    if (!section) {
-      if (kind === "question") opening.push(lesson.heads.get(id));
-      continue;
+    const isAsked = ["question", "filled"].includes(kind) && !second;
+    if (!sections.has(section?.id) && (section || isAsked)) {
+      const title = (section?.title ?? "Before you begin").replace(/[,.:]?\s*\(?on a second reading\)?/i, "");
+      sections.set(section?.id, { id: section?.id, title, cell, marks: [] });
     }
-    if (!sections.has(section.id)) {
-      const title = section.title.replace(/[,.:]?\s*\(?on a second reading\)?/i, "");
-      sections.set(section.id, { id: section.id, title, cell, marks: [] });
-    }
-    if (["question", "filled"].includes(kind) && !second) sections.get(section.id).marks.push(lesson.heads.get(id));
+    if (isAsked) sections.get(section?.id).marks.push(lesson.heads.get(id));
   }
-  return { opening, sections: [...sections.values()] };
+  return [...sections.values()];
 }

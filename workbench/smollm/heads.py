@@ -1,5 +1,6 @@
 """The heads of a language model: whom each attends to, what it says, and what is lost without it."""
 
+import itertools
 from typing import NamedTuple
 
 import torch
@@ -59,13 +60,18 @@ def exchanged(model, tokens, others, heads):
     tokens and others, (batch, n), are texts of the same length; the rest of the model does as always. Returns (batch,
     vocabulary).
     """
-    own, other = (look(model, text, last=True).outputs for text in (tokens, others))
-    instead = {}
-    for number, head in heads:
-        says = own[:, number, head].clone()
-        says[:, -1] = other[:, number, head, -1]
-        instead[number, head] = says
-    return look(model, tokens, instead=instead, last=True).logits[:, 0]
+    says, numbers = look(model, others, last=True).outputs, itertools.count()
+
+    def attend(query, key, value, cache, base):
+        number = next(numbers)  # blocks come one after the other
+        output, _ = attention(query, key, value, base)
+        for changed, head in heads:
+            if changed == number:
+                output[:, head, -1] = says[:, number, head, -1]
+        return merge_heads(output), cache
+
+    rows, _ = model.rows(tokens, attend=attend)
+    return model.logits(rows[:, -1])
 
 
 @torch.no_grad()

@@ -33,7 +33,7 @@ WRONG = {  # what is wrong → what stands in `opened`, and what stands in its p
     "heads tiled": ("share_heads(key, groups)", "key.repeat(1, groups, 1, 1)"),
     "softmax over queries": (SOFTMAX, "scores.masked_fill(~mask, -1e9).softmax(dim=2)"),
     "no mask": (MASK, "None"),
-    "own key closed": (MASK, f"{MASK}.tril(key.size(2) - query.size(2) - 1)"),
+    "one softmax for all": (SOFTMAX, "scores.masked_fill(~mask, -math.inf).flatten(2).softmax(dim=2).view_as(scores)"),
     "mask after softmax": (SOFTMAX, "scores.softmax(dim=3) * mask"),
     "cache never grows": (KEPT, f"{KEPT} if cache is None else cache"),
     "positions from 0 again": (SEEN, "0"),
@@ -43,7 +43,7 @@ WRONG = {  # what is wrong → what stands in `opened`, and what stands in its p
 
 PATIENTS = {  # letter → what is wrong
     "A": "cache never grows",
-    "B": "own key closed",
+    "B": "one softmax for all",
     "C": "heads tiled",
     "D": "mask after softmax",
     "E": "positions from 0 again",

@@ -180,7 +180,8 @@ def with_cells(cells, slides):
         name = cell.metadata.get("slide")
         if name is not None:
             if name not in named:
-                raise SlideError(f"Lesson {lesson}, slide {name}: cell {cell.id} begins it, and the file has none.")
+                where = f"{file_of(slides[0].lesson).name} has no function {name.replace('-', '_')}"
+                raise SlideError(f"Lesson {lesson}, slide {name}: cell {cell.id} begins it, and {where}.")
             pairs.append((named[name], []))
         elif not pairs:
             raise SlideError(f"Lesson {lesson}, slide {slides[0].name}: the first cell has to begin it.")
@@ -191,5 +192,5 @@ def with_cells(cells, slides):
             raise one.error(f"{'no cell' if one not in begun else 'more than one cell'} of the notebook begins it.")
     for one, other in zip(slides, begun, strict=True):
         if one is not other:
-            raise one.error(f"in the notebook {other.name} stands in its place.")
+            raise one.error(f"in the notebook {other.name} comes before it. Write slides in the notebook's order.")
     return pairs

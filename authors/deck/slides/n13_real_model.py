@@ -2,7 +2,7 @@
 
 from attn_lib import rotary
 from workbench.board.lessons.n13_real_model import COUNTRY, GERMANY
-from workbench.display.drawings import Bars, Flow, Matrices, Matrix, Points, Sentence, Tiles, unknown
+from workbench.display.drawings import Bars, Flow, Matrices, Matrix, Points, Sentence, Spoken, Tiles, unknown
 
 from . import again, on_board, slide
 
@@ -106,8 +106,7 @@ def same_as_theirs(ours, theirs):
     column=True,
 )
 def keys():
-    first = Sentence(["The", "keys", "near", "the", "cat"], inks={4: "query"}, says=None)
-    return [first, first.but(says=".")]
+    return [Bars(["were", "all other words"], values, strong=0, top=1) for values in (unknown(2), [0.003, 0.997])]
 
 
 @slide(
@@ -206,7 +205,7 @@ def predict_told(told):
     "Whose capital? Find the one head.",
     minutes=3.5,
     say="""
-    A sentence from the hall first. Then the task: Germany's capital. The darkest square of the grid is one
+    A sentence from the hall first. Then the task: the capital of Germany. The darkest square of the grid is one
     press away from the answer; the second darkest is a decoy. Ask what is left: other cities, so that a city
     is due is still known.
     """,
@@ -238,7 +237,7 @@ def one_wrong_line():
 )
 def predict_no_mask(healthy, unmasked):
     return [
-        Bars(["healthy", "no mask"], values, unit="", colour="wrong", strong=1, words=False)
+        Bars(["healthy", "no mask"], values, unit="", colour="output", strong=1, words=False)
         for values in ([healthy, None], [healthy, unmasked])
     ]
 
@@ -252,40 +251,73 @@ def predict_no_mask(healthy, unmasked):
 )
 def two_questions():
     return Tiles(
-        [["healthy", "cache"], ["prompt", "numbers"]],
+        [["healthy", "cache"], ["pass", "numbers"]],
         columns=["goes on", "falls apart"],
         rows=["right word", "wrong word"],
     ).opened(0, 1, 2, 3, 4)
 
 
-@slide(
-    "A, B, C: in which part is the line?",
-    minutes=2.5,
-    say="""
-    Read each aloud, and let the hall vote before the next. Then the lines: what stood there, and what stands
-    there now.
-    """,
-    hall="Numbers, pass or cache: A? B? C? [cache, pass, numbers]",
-)
-def predict_patients(says, where):
-    rows = []
-    for letter in "ABC":
-        words = says(letter).replace("⏎", " ⏎ ").split()
-        rows.append(
-            [*(word[:9] for word in words[:3]), [where[letter], "wrong"]]
-        )  # the text, word by word, then the part
-    return Tiles(rows, rows=list("ABC")).opened(*range(13))
+def uncovered(PROMPT, says, fault, where, WRONG):
+    """A patient's text word by word, then in which part its line is, and how that line reads."""
+    _, wrong = WRONG[fault]
+    return Spoken(PROMPT, says).uncovered(line=wrong, where=where)
 
 
 @slide(
-    "Healthy, or with a fault that nobody hears?",
-    minutes=1.5,
+    "Patient A. Where is its line?",
+    minutes=1,
     say="""
-    Hands: who finds a fault in this text? It was written with one position too late. Then the two tests, each of
-    which sees one of the two faults.
+    Uncover it word by word, and read it aloud. After the first word ask: is it right? At the end: did it go on in
+    English? Then they vote, and only then comes the line.
     """,
+    hall="Patient A: where is the line? numbers, pass, cache, or nowhere that a reader could tell? [cache]",
+    choices="patient-a",
 )
-def nobody_hears(two_tests, model, faulty, paragraph):
+def predict_patient_a(PROMPT, says, PATIENTS, where, WRONG):
+    return uncovered(PROMPT, says("A"), PATIENTS["A"], where["A"], WRONG)
+
+
+@slide(
+    "Patient B. And its line?",
+    minutes=1,
+    say="Word by word again. It speaks well, so is anything wrong? The first word decides.",
+    hall="Patient B: where is the line? numbers, pass, cache, or nowhere? [pass]",
+    choices="patient-b",
+)
+def predict_patient_b(PROMPT, says, PATIENTS, where, WRONG):
+    return uncovered(PROMPT, says("B"), PATIENTS["B"], where["B"], WRONG)
+
+
+@slide(
+    "Patient C. Read it aloud, if you can.",
+    minutes=0.75,
+    say="Two words are enough. Hands first, then the line. Those who repeat the whole list of heads made this fault.",
+    hall="Patient C: numbers, pass, cache, or nowhere? Hands. [numbers]",
+)
+def diagnoses(PROMPT, says, PATIENTS, where, WRONG):
+    return uncovered(PROMPT, says("C"), PATIENTS["C"], where["C"], WRONG)
+
+
+@slide(
+    "Is this patient ill?",
+    minutes=0.75,
+    say="""
+    Read it as a poem. Hands for ill, and for healthy. It is ill: one position stays free between the prompt and what
+    is written, and nobody in this hall can hear it.
+    """,
+    hall="Numbers, pass, cache, or nowhere that a reader could tell? Hands. [nowhere: one position too late]",
+)
+def nobody_hears(model, faulty, WRONG):
+    prompt, name = "In the morning, the sun", "one position too late"
+    return uncovered(prompt, model.write(prompt, 16, faulty(name)), name, "nowhere that a reader could tell", WRONG)
+
+
+@slide(
+    "Which of two tests sees a fault that nobody hears?",
+    minutes=0.5,
+    say="Each of the two tests sees one of the two faults, and is blind to the other.",
+)
+def two_tests(two_tests, model, faulty, paragraph):
     rows = [
         two_tests(model, faulty(name), paragraph[:, :16]) for name in ("RoPE with base 10,000", "one position too late")
     ]
@@ -338,7 +370,7 @@ def predict_hat(places):
 
 
 @slide(
-    "What does one wrong line sound like?",
+    "Four pictures. What did each of them show?",
     minutes=0.5,
     say="Ask for the three methods and what each shows, and for the two tests that see what nobody hears.",
 )

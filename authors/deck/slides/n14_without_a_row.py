@@ -254,7 +254,7 @@ def predict_below(share):
 @slide(
     "Sixteen pairs, each once, four features. How many?",
     minutes=2,
-    say="Now the delta rule is no better than the sum: four features hold four. One layer with a row finds all.",
+    say="Now the delta rule is no better than the sum: four features are too few. One layer with a row finds all.",
     hall="Which share is right with the delta rule? [about a quarter]",
 )
 def recall(recalled):
@@ -290,7 +290,7 @@ def in_chunks():
 @slide(
     "128 features. At how many tokens are both alike?",
     minutes=2,
-    say="Two bytes and four bytes. Then the table of Qwen3-Next: dearer for short texts, a quarter for long ones.",
+    say="Two bytes and four bytes. Then the table of Qwen3-Next: more for short texts, a quarter for long ones.",
     hall="At how many tokens is the cache as large as the state? [128]",
 )
 def weighs():

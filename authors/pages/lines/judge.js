@@ -146,7 +146,7 @@ function difference(mine, wanted, within) {
     const isAlike =
       ours.length === theirs.length &&
       ours.every((x, i) => typeof x === typeof theirs[i] && isNear(x, theirs[i], within));
-    return isAlike ? `The right numbers, but in lessons about shapes a shape is part of the answer. ${told}` : told;
+    return isAlike ? `The right numbers, but the shape is part of the answer. ${told}` : told;
   }
   const areFlags = (list) => list.length > 0 && list.every((x) => typeof x === "boolean");
   if (areFlags(theirs) && ours.some((x) => typeof x === "number"))

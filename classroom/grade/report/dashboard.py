@@ -23,7 +23,7 @@ from workbench.exercises.engine.exercise import EXERCISES
 
 from ...hall.link import PASSED_ON, own_addresses
 from ..sandbox.host import ROOT
-from .pages import escape, listing, page, slide
+from .pages import escape, in_parts, listing, page, slide
 from .report import PART_MISTAKES, kind_of, misconception_in_words
 
 LONGEST = 1 << 20  # bytes of one learner's file that are read, from its end
@@ -199,17 +199,20 @@ def _stuck(found, now):
 
 
 def _everybody(found):
-    ids = found.exercises()
+    grids = "".join(_grid(found.learners, ids) for ids in in_parts(found.exercises()))
+    return f"<h2>Everybody</h2><p>{count(len(found.learners), 'learner')}: ✓ right, ✗ not yet.</p>{grids}"
+
+
+def _grid(learners, ids):
     head = "".join(f"<th scope='col' class='id'>{id}</th>" for id in ids)
     body = ""
-    for name, states in sorted(found.learners.items()):
+    for name, states in sorted(learners.items()):
         cells = "".join(
             f"<td class='{states[id].status}'>{SIGNS[states[id].status]}</td>" if id in states else "<td></td>"
             for id in ids
         )
         body += f"<tr><th scope='row'>{escape(name)}</th>{cells}</tr>"
     return (
-        f"<h2>Everybody</h2><p>{count(len(found.learners), 'learner')}: ✓ right, ✗ not yet.</p>"
         "<div class='wide' tabindex='0' role='region' aria-label='everybody'><table class='grid'><thead><tr>"
         f"<th scope='col'>learner</th>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

@@ -38,7 +38,7 @@ class Room(hall.Hall):
         try:
             token = super().join(address)
         except hall.Refused:
-            self.tell({"refused": self.refused})
+            self.tell({"refused": len(self.waiting)})
             raise
         laptop = self.phone(token)
         laptop.word = self.next_word()

@@ -4,6 +4,7 @@ import base64
 import functools
 import hashlib
 import html
+import itertools
 import re
 import zipfile
 from pathlib import Path
@@ -27,6 +28,7 @@ OWN_TIMES = modules.script(Path(__file__).with_name("own_times.js"))
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…", "missing": "–"}
 BY_HAND = "✎"
 FOR_MOODLE = "feedback-moodle.zip"
+COLUMNS = 80  # exercises in a row of a table
 MOST_LINES, MOST_CODE = 200, 10_000  # of an answer that a page shows
 WORDS = {"correct": "right", "wrong": "not yet right", "unattempted": "not attempted", "missing": "not handed in"}
 
@@ -300,11 +302,38 @@ def slides():
 
 
 def students(report):
-    ids, notebooks = report.exercises(), report.notebooks()
+    parts = in_parts(report.exercises())
+    grids = "".join(_grid(report, ids, whole=ids is parts[-1]) for ids in parts)
+    best = "".join(f" {words}" for words in report.best_in_words())
+    by_hand = f", {BY_HAND} set by hand" if any(given.points is not None for given in report.overrides.values()) else ""
+    return (
+        f"<h2>Each student</h2><p>✓ right, ✗ not yet right, … not attempted, – not handed in{by_hand}. A sign leads to "
+        f"the student's page.{best}</p>{grids}"
+    )
+
+
+def in_parts(ids):
+    """Exercises as the columns of tables that a laptop shows whole: lists of ids, each of whole lessons."""
+    parts = [[]]
+    for _, lesson in itertools.groupby(ids, key=notebook_of):
+        lesson = list(lesson)
+        if parts[-1] and len(parts[-1]) + len(lesson) > COLUMNS:
+            parts.append([])
+        parts[-1] += lesson
+    return parts
+
+
+def notebook_of(id):
+    return id.partition(".")[0]
+
+
+def _grid(report, ids, whole):
+    """The table of these exercises, a row for each student; whole: with what each has reached in all of them."""
     groups = ""
-    for notebook, name in notebooks.items():
-        wide = sum(id.split(".")[0] == notebook for id in ids)
-        groups += f"<th scope='colgroup' colspan='{wide}'>{escape(name.replace('_', ' '))}</th>"
+    for notebook, name in report.notebooks().items():
+        wide = sum(notebook_of(id) == notebook for id in ids)
+        if wide:
+            groups += f"<th scope='colgroup' colspan='{wide}'>{escape(name.replace('_', ' '))}</th>"
     heads = "".join(f"<th scope='col' class='id'>{id}</th>" for id in ids)
     body = ""
     labels, states, has_page = report.labels(), report.states(), page_of(report)
@@ -318,20 +347,17 @@ def students(report):
                 _cell(None if report.is_open(person, id) else mine.get(id), person, id, report.override(person, id))
                 for id in ids
             )
-            cells += f"<td>{number(report.reached(person))}</td>"
+            cells += f"<td class='total'>{number(report.reached(person))}</td>" * whole
         else:
             why = report.why_not_judged(person)
             said = f"{state}{f' ({why})' if why else ''}"
-            cells = f"<td class='unjudged' colspan='{len(ids) + 1}'>{escape(said)}</td>"
+            cells = f"<td class='unjudged' colspan='{len(ids) + whole}'>{escape(said)}</td>"
         body += f"<tr><th scope='row'>{name}</th>{cells}</tr>"
-    out_of = total(report.possible())
-    best = "".join(f" {words}" for words in report.best_in_words())
-    by_hand = f", {BY_HAND} set by hand" if any(given.points is not None for given in report.overrides.values()) else ""
+    total_head = f"<th rowspan='2' scope='col' class='total'>of {total(report.possible())}</th>" * whole
     return (
-        f"<h2>Each student</h2><p>✓ right, ✗ not yet right, … not attempted, – not handed in{by_hand}. A sign leads to "
-        f"the student's page.{best}</p><div class='wide' tabindex='0' role='region' aria-label='each student'>"
-        f"<table class='grid'><thead><tr><th rowspan='2' scope='col'>student</th>{groups}"
-        f"<th rowspan='2' scope='col'>of {out_of}</th></tr><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
+        "<div class='wide' tabindex='0' role='region' aria-label='each student'>"
+        f"<table class='grid'><thead><tr><th rowspan='2' scope='col'>student</th>{groups}{total_head}</tr>"
+        f"<tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 

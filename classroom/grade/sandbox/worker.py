@@ -36,13 +36,13 @@ from classroom.grade.sandbox import traces
 from classroom.grade.sandbox.gradients import connected, gradients, tensors_in
 from classroom.grade.sandbox.protocol import Channel, Closed, Malformed, Reader, Writer, settings_of
 from workbench import exercises
-from workbench.exercises.api import is_unattempted
 from workbench.exercises.clinic import anonymous, bug, fault_names, speaker
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_bug import same_code
 from workbench.exercises.clinic.speaker import Speaker
 from workbench.exercises.engine import module, watch
 from workbench.exercises.engine.exercise import EXERCISES
+from workbench.exercises.engine.stub import is_unattempted
 from workbench.exercises.engine.watch import AUTOGRADS_ENGINE, FailureWatch, Operations
 
 PRINTED = 1000  # characters of what a function prints that are handed on

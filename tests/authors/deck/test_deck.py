@@ -332,7 +332,7 @@ def all_of_it():
     [
         (TWO, [("# 3. Small", "title"), ("x=1", None)], "slide how-much: no cell"),
         (TWO, [("# 3. Small", "title"), ("x=1", "how-many"), ("x=2", "how-much")], "slide how-many: cell cell-1"),
-        (TWO, [("# 3. Small", "how-much"), ("x=1", "title")], "slide title: in the notebook how-much stands"),
+        (TWO, [("# 3. Small", "how-much"), ("x=1", "title")], "slide title: in the notebook how-much comes"),
         (TWO, [("# 3. Small", "title"), ("y=1", "how-much")], "slide how-much: the notebook has no x"),
         (TWO.replace("(2), [x", "(2), [c"), [("# 3. Small", "title"), ("x=1", "how-much")], "slide how-much: .*'c'"),
         (

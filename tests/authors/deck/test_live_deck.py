@@ -610,5 +610,5 @@ def test_deck_is_made_again_when_its_notebook_has_changed(monkeypatch, tmp_path)
     for changed in (5, 5, 6):
         os.utime(tmp_path / "a.ipynb", (changed, changed))
         serve.DeckHandler.get.__wrapped__(asked, "a")
-    server = {"baseUrl": "http://here:1/", "token": "secret", "hall": "/hall"}
+    server = {"baseUrl": "http://here:1/", "token": "secret", "hall": "/hall", "began": 0, "plan": "45"}
     assert sent == [1, 1, 2] and made == 2 * [("a.ipynb", server)]

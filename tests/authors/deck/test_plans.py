@@ -1,6 +1,7 @@
 """The plans of a lecture: they fit into its time, the guide tells them, and the clock and next follow them."""
 
 import json
+import re
 from datetime import date
 
 import nbformat
@@ -30,7 +31,10 @@ def test_every_lecture_fits_into_its_time(path):
 
 def test_guide_tells_the_plans_that_the_decks_have():
     guide = plans.GUIDE.read_text(encoding="utf-8")
-    assert plans.with_plans(guide) == guide and guide.count("<!--plan ") == len(LESSONS)
+    assert plans.with_plans(guide) == guide and guide.count("<!--plan ") == len(LESSONS), "run authors.deck.plans"
+    for path in LESSONS:
+        told = re.search(rf"\]\({path.name}\), ([\d.]+) minutes", guide)[1]
+        assert sum(slide.minutes for slide in slides_of(path.stem)) == float(told)
 
 
 def test_a_vote_takes_its_time_and_what_is_passed_none():

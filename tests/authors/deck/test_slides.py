@@ -52,12 +52,6 @@ def test_minutes_are_said_as_on_a_clock():
     assert [notes.clock(minutes) for minutes in (0, 7.5, 12.25, 61)] == ["0:00", "7:30", "12:15", "61:00"]
 
 
-def test_the_slides_take_the_minutes_that_instructors_are_told(path):
-    told = (path.parent / "INSTRUCTORS.md").read_text(encoding="utf-8")
-    minutes = int(re.search(rf"\]\({path.name}\), (\d+) minutes", told)[1])
-    assert sum(slide.minutes for slide in slides_of(path.stem)) == minutes
-
-
 def test_figures_in_the_guide_stand_in_the_notebook_or_its_slides(path):
     guide = (path.parent / "INSTRUCTORS.md").read_text(encoding="utf-8")
     section = guide.partition(f"]({path.name})")[2].partition("\n## ")[0]

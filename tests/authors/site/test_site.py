@@ -452,6 +452,15 @@ def test_a_diagram_stands_upright_on_a_phone(reader):
     page.wait_for_function("!document.querySelector('picture img').currentSrc.includes('/upright/')")
 
 
+def test_a_plot_stands_upright_on_a_phone(reader):
+    page = reader("09_two_heads", "phone, dark")
+    plot = page.locator("img.drawing").filter(visible=True).first
+    plot.scroll_into_view_if_needed()
+    assert page.evaluate("(plot) => plot.decode().then(() => plot.naturalWidth)", plot.element_handle()) <= 390
+    show_on(page, "laptop, light")
+    page.wait_for_function("(plot) => plot.naturalWidth > 500", arg=plot.element_handle())
+
+
 def test_the_search_finds_a_word_of_a_lesson(reader):
     page = reader("index")
     page.get_by_role("button", name="Lessons").click()
@@ -464,6 +473,14 @@ def test_the_search_finds_a_word_of_a_lesson(reader):
     page.goto(f"{SERVED}search.html?q=mask")
     found = page.locator("#search-results li").filter(has=page.get_by_role("link", name="3. Masking"))
     assert "The answer" not in found.filter(has=page.locator(".context")).first.inner_text()
+
+
+def test_the_search_leaves_code_out(reader):
+    page = reader("index")
+    page.goto(f"{SERVED}search.html?q=show_difference")  # lesson 1 says what it does; nearly every lesson calls it
+    page.locator("#search-results .context").first.wait_for()
+    leads = page.locator("#search-results li > a").evaluate_all("links => links.map((link) => link.pathname)")
+    assert [lead.rpartition("/")[2] for lead in leads] == [f"{LESSONS[0]}.html"]
 
 
 def test_fonts_that_come_late_move_nothing(built, browser):
@@ -609,6 +626,24 @@ def test_a_right_guess_opens_its_answer_and_is_counted(reader):
     page.get_by_text(f"1 of {questions} guesses right", exact=True).wait_for()
     page.reload()
     first_question(page)[2].get_by_text("✓ Right.").wait_for()
+
+
+def test_one_line_stands_below_a_question_until_it_is_answered(reader):
+    page = reader("09_two_heads")
+    below = """(form) => {
+      const rest = [...document.querySelectorAll("form.guess, h2, h3, details.after-guess, .tag_answer details")];
+      const own = rest.slice(rest.indexOf(form) + 1);
+      const folds = own.slice(0, own.findIndex((node) => !node.matches("details")));
+      return [folds.length, folds.filter((fold) => fold.checkVisibility()).length, folds.every((fold) => fold.open)];
+    }"""
+    form = page.locator("#guess-moment")
+    many, seen, _ = form.evaluate(below)
+    assert many > 2 and seen == 1
+    ask(form.locator("input"), "1")
+    form.get_by_text("The answer: 1").wait_for()
+    assert form.evaluate(below) == [many, many, True]
+    page.goto(address_of("06_bug_clinic") + "#claim-suite")  # which stands in the second of two folds
+    page.locator("#claim-suite").wait_for()
 
 
 def test_first_page_goes_on_where_one_stopped(reader):

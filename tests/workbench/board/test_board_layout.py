@@ -159,6 +159,17 @@ def test_no_word_is_small_on_a_phone(open_page, size):
     assert open_page(**SIZES[size]).evaluate(UNREAD, ["light", ""]) == []
 
 
+def test_the_foot_leaves_room_on_a_small_phone_that_lies(open_page, made):
+    page, most = open_page(640, 360, has_touch=True), {}
+    for name in made:
+        numbers = page.locator(f"#{name} td.cell input")
+        if numbers.count():
+            numbers.first.tap()
+            box = page.locator(f"#{name} .foot").bounding_box()
+            most[name] = (box["height"], box["y"] + box["height"])
+    assert most and all(height < 150 and low <= 360.5 for height, low in most.values()), most
+
+
 # As in JupyterLab on a laptop with its list of files.
 def test_a_board_is_no_higher_than_what_it_is_seen_in(open_page):
     heights = of_each(open_page(934, 647), "board => board.getBoundingClientRect().height")

@@ -6,6 +6,7 @@ import nbformat
 import pytest
 from board_actions import cell, changed, focused, press, see, see_results, start_again
 from lab_page import ARTEFACTS, ROOT, Lab, jupyterlab, write_notebook
+from playwright.sync_api import expect
 
 from attn_lib.examples import W_q, X
 
@@ -192,6 +193,33 @@ SPILLED = """async () => {
   return [...document.querySelectorAll(".attn-board[role=group]")].map((board) =>
     [board.ariaLabel, board.scrollWidth > board.clientWidth + 1, board.getBoundingClientRect().height > room]);
 }"""
+
+
+def test_a_sentence_of_ones_own_is_typed_taken_back_and_pasted(boards):
+    board, keys = boards.board(REAL), boards.page.keyboard
+    words = board.locator(".words .word")
+    board.locator("input.field").focus()
+    keys.press("ControlOrMeta+a")
+    keys.type("The cat near ")
+    expect(words).to_have_text(["The", "cat", "near"])
+    expect(board).to_have_attribute("aria-busy", "false")
+    words.nth(1).click()
+    keys.type("keys the ")  # in place of one piece, and the next word beside it
+    expect(words).to_have_text(["The", "keys", "the", "near"])
+    keys.press("Enter")
+    for _ in range(20):  # as fast as a key that is held
+        keys.press("Backspace")
+    expect(words).to_have_count(0)
+    boards.page.evaluate("navigator.clipboard.writeText('The cat' + ' the cat'.repeat(29))")
+    keys.press("ControlOrMeta+v")
+    expect(words).to_have_count(40)
+    expect(board.locator(".word-line")).to_contain_text("40")
+    assert not board.locator(".problem").count()
+    assert board.locator("input.field").input_value().split() == ["the", "cat"] * 10
+    board.get_by_role("button", name="Empty").click()
+    expect(words).to_have_count(0)
+    board.get_by_role("button", name="Reset").click()
+    expect(words).to_have_text(["The", "keys"])
 
 
 def test_what_is_said_of_an_edit_is_in_sight_with_its_cell(boards, by_hand):

@@ -72,12 +72,28 @@ def test_python_reads_what_stands_there_and_refuses_nonsense(model):
     one, other = (reading_of(model, KEY).shares[model.piece(word)] for word in (" were", " was"))
     assert_close(board.reply["reading"]["pair"][2], (one / (one + other)).item())
     settings = board.state["settings"]
-    nonsense = [{"out": [HEADS]}, {"asks": 5}, {"head": "1"}, {"shows": "all"}, {"pair": ["several pieces", "was"]}]
+    nonsense = [{"out": [HEADS]}, {"asks": 99}, {"head": "1"}, {"shows": "all"}, {"pair": ["several pieces", "was"]}]
     for k, said in enumerate(nonsense):
         board.set_state({"state": {**board.state, "settings": settings | said, "revision": 90 + k}})
         assert board.reply["problem"] and board.text == KEY, said
-    board.set_state({"state": {**board.state, "inputs": {"text": "x" * 99}, "revision": 99}})
-    assert "99" in board.reply["problem"] and board.text == KEY
+    with pytest.raises(ValueError, match="99"):
+        board.change(text="x" * 99)
+
+
+@pytest.mark.parametrize("words, fits", [(["the", "cat"] * 30, 40), (["x" * 99], 40), (["was", "x" * 45], 1)])
+def test_of_a_long_text_forty_pieces_are_read_and_the_rest_waits_in_the_field(browser, model, words, fits):
+    page, board = open_page(browser), RealBoard(model, "")
+    page.evaluate("(text) => window.asked = realOf(text)", traits(board))
+    text = " " + " ".join(words)
+    asked = {**board.state, "inputs": {"text": text}, "settings": board.settings, "revision": 1}
+    page.evaluate("text => engineOfReal.rewrite(text, '')", text)
+    board.set_state({"state": asked})
+    assert not board.reply["problem"] and text.startswith(board.text)
+    assert len(model.pieces.encode(board.text)) == len(board.reply["reading"]["pieces"]) == fits
+    state = page.evaluate("(text) => answerReal(text)", traits(board))
+    assert state["drawn"] == board.text and not state["isWaiting"]
+    assert page.evaluate("engineOfReal.left") == text[len(board.text) :].strip()
+    page.close()
 
 
 def test_an_answer_to_an_older_question_is_not_drawn(browser, model):

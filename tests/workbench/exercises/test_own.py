@@ -8,7 +8,7 @@ from other_styles import AttentionByEinsum
 from torch import nn
 
 from attn_lib import MultiHeadAttention, scaled_dot_product_attention
-from workbench.exercises import check, your_own
+from workbench.exercises import check, own, your_own
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -87,3 +87,13 @@ def test_a_file_of_the_learners_own_is_never_replaced(own_folder):
 def test_a_class_is_asked_for_and_no_object_of_it():
     assert "must be a class" in check("4.5", AttentionByEinsum(4, 2)).message
     assert check("4.5", type("MyMultiHeadAttention", (nn.Module,), {})).status == "unattempted"
+
+
+@pytest.mark.parametrize("written, is_own", [("return x.repeat_interleave(groups, dim=1)", True), ("...", False)])
+def test_a_function_of_the_notebook_goes_on_if_it_is_right(monkeypatch, capsys, written, is_own):
+    names = {}
+    exec(f"def my_share_heads(x, groups):\n    {written}", names)
+    monkeypatch.setattr(own, "_names_of_the_notebook", lambda: names)
+    share, whose = your_own("10.2")
+    assert (share is names["my_share_heads"]) == is_own == ("your own" in capsys.readouterr().out)
+    assert ("course" in whose) != is_own and share(torch.ones(1, 2, 3, 4), 2).shape == (1, 4, 3, 4)

@@ -58,11 +58,15 @@ def test_check_survives_odd_answers(answer):
     assert check("13.5", *(answer if isinstance(answer, tuple) else (answer,))).status in ("wrong", "unattempted")
 
 
-@pytest.mark.parametrize("id", SPEAKERS)
-def test_the_model_says_what_the_transcript_says(id):
+@pytest.fixture(scope="module")
+def model():
     try:
-        model = smollm()
+        return smollm()
     except NoModel as error:
         pytest.skip(f"needs the model: {error}")
+
+
+@pytest.mark.parametrize("id", SPEAKERS)
+def test_the_model_says_what_the_transcript_says(model, id):
     for shown, said in SPEAKERS[id].says.items():
         assert speaker.speak(model, SPEAKERS[id].buggy, PROMPTS[shown]) == said

@@ -70,6 +70,15 @@ def test_each_wrong_line_is_seen_by_one_of_two_tests(model, tokens, name):
     assert max(two_tests(model, faulty(name), tokens)) > 0.05
 
 
+@pytest.mark.parametrize("name", ["one softmax for all", "mask after softmax", "no mask"])
+def test_a_fault_of_the_pass_is_none_for_one_query(model, tokens, name):
+    caches = None
+    for i in range(tokens.size(1)):
+        logits, caches = model.read(tokens[:, i : i + 1], caches, faulty(name))
+    torch.testing.assert_close(logits, model.read(tokens)[0][:, -1:])
+    assert two_tests(model, faulty(name), tokens)[1] > 0.05
+
+
 def test_line_that_does_not_stand_there_once_is_said():
     for line in ("no such line", "query"):
         with pytest.raises(ValueError, match="times in opened, not once"):

@@ -359,6 +359,10 @@ SAID_OF_PATIENTS = {
     "6.10": "A has `any(dim=-1, keepdim=True)`, B has nothing like it",
     "6.16": "makes (2, 3, 5, 2) with `view(2, 3, 5, 2)`",
 }
+# Whose own test asks for a single number, to which some operation of the right code has a counterpart by chance
+MORE_NUMBERS = {
+    "6.43": [(*torch.randn(3, 3, 4, generator=torch.Generator().manual_seed(0)), torch.ones(3), torch.full((3,), 0.5))]
+}
 
 
 @pytest.mark.parametrize("id", [id for id in PATIENTS if EXERCISES[id].fixes])
@@ -369,12 +373,10 @@ def test_every_patient_of_the_clinic_parts_from_right_code(id):
     for fn in (buggy, right):
         calls = []
         case.answer[3](Listening(fn, calls))
-        found += [trace(right, buggy, *args, **kwargs) for args, kwargs in calls]
-    found += [trace(right, buggy, *args) for args in case.probes]
+        found += [trace(right, buggy, *args, **kwargs) for args, kwargs in calls if id not in MORE_NUMBERS]
+    found += [trace(right, buggy, *args) for args in [*case.probes, *MORE_NUMBERS.get(id, [])]]
     parted = [comparison for comparison in found if comparison.difference]
-    by_chance = "output differs in 1 number of 1. Every operation has a counterpart"  # where all there is is one number
-    named = [comparison for comparison in parted if by_chance not in comparison.verdict]
-    assert named and all("First difference" in repr(comparison) for comparison in named)
+    assert parted and all("First difference" in repr(comparison) for comparison in parted)
     assert any(SAID_OF_PATIENTS.get(id, "") in comparison.verdict for comparison in parted)
 
 

@@ -15,7 +15,7 @@ TRIES = {
     "the keys near the cat": {"text": KEYS, "hears": 1, "pair": WERE},
     "the key near the cats": {"text": "The key near the cats", "hears": 1, "pair": WERE},
     "nobody home": {"text": KEYS, "hears": 1, "pair": WERE, "out": NUMBER},
-    "Germany's capital": {"text": GERMANY, "hears": 3},
+    "The capital of Germany is": {"text": GERMANY, "hears": 3},
     "Tom gave a book to": {"text": "When Anna and Tom went to the shop, Tom gave a book to", "hears": 9},
     "the river and the bank": {"text": "We saw the river and the bank", "hears": 3},
     "the coins and the bank": {"text": "We saw the coins and the bank", "hears": 3},
@@ -23,7 +23,7 @@ TRIES = {
 }
 TRIES = {phrase: {"pair": []} | sets for phrase, sets in TRIES.items()}
 CAPITAL = Task(
-    "Press *Germany's capital*, and turn off a single head so that *Berlin* has less than 20 %.",
+    "Press *The capital of Germany is*, and turn off a single head so that *Berlin* has less than 20 %.",
     (("text_is", GERMANY), ("says_less", " Berlin", 0.2), ("one_out",)),
     why="What does the model still know without it?",
     answers=(
@@ -32,7 +32,8 @@ CAPITAL = Task(
         "nothing: the six words are any words",
     ),
     right=1,
-    because="*London*, *New* and *Paris* come in its place: cities. The head brings whose capital it is.",
+    because="*Berlin* falls to .15, and *London*, *New* and *Paris* stand right behind: cities. "
+    "The head brings much of whose capital it is.",
 )
 FILE = Path(__file__).with_name("n13_kept.bin")  # made by `keep`, for pages without a kernel
 

@@ -20,6 +20,7 @@ const LEAST = 15; // px of the smallest type
 const LOW = 480; // px: a lower screen that is touched is a phone that lies on its side
 const ORDINARY = 17; // px: larger type is so on purpose, on a wide screen, a slide or for a hall
 const TOUCHED = matchMedia("(pointer: coarse)");
+const LYING = matchMedia(`(pointer: coarse) and (max-height: ${LOW - 1}px)`); // innerHeight grows with what a page is wide
 const NOWHERE = { go: () => false, spot: () => null, size: () => [0, 0] }; // of a panel that is never shown
 
 /** A board's figure, if it has one, else its matrices; in a page the place itself may ask for them. */
@@ -58,6 +59,7 @@ function matrices(engine, el) {
     forget();
     steps.stop();
     strip.stop();
+    fitting.stop();
   };
 }
 
@@ -180,10 +182,11 @@ function fitsInto(view, flow, el, connect) {
     align();
     connect();
   }).observe(flow);
-  return { fit };
+  LYING.addEventListener("change", fit);
+  return { fit, stop: () => LYING.removeEventListener("change", fit) };
 }
 
-const isPhone = (width) => width < NARROW || (TOUCHED.matches && innerHeight < LOW);
+const isPhone = (width) => width < NARROW || LYING.matches;
 const notebookAround = (el) => el.closest(".jp-WindowedPanel-outer"); // in JupyterLab, what scrolls
 const heightAround = (el) => notebookAround(el)?.clientHeight || innerHeight;
 

@@ -252,7 +252,7 @@ class Judgement:
         return agreed if shows else 0
 
     def _partly_explained_by(self):
-        """The misconception that explains most calls, and which ones; the others have a second cause.
+        """The misconception that explains most calls, and which ones; the others may have a second cause.
 
         Only real numbers count, which do not agree by chance, and it must not show where the answer is right.
         """
@@ -272,7 +272,8 @@ class Judgement:
         seen, drawn = self._explained(*triples[agreed[0]])
         others = [i for i, (_, mine, _) in enumerate(triples) if i not in agreed and not mine.is_right]
         rest, _ = explain(exercise, *triples[others[0]])
-        rest = f"This explains {len(agreed)} of {len(triples)} calls. Something else is wrong too. {rest}"
+        explains = f"This explains {len(agreed)} of {len(triples)} calls."
+        rest = f"{explains} The other calls may have the same cause, or another. {rest}"
         return exercise.named(misconception, f"{seen}\n\n{rest}", drawn)
 
     def _first_difference(self, trial):

@@ -121,7 +121,11 @@ def clamp(scores):
 
 @stable_softmax.misconception(
     reread="02#text-40",
-    forms=[lambda scores: torch.softmax(scores, dim=0), lambda scores: torch.softmax(scores, dim=1)],
+    forms=[
+        lambda scores: torch.softmax(scores, dim=0),
+        lambda scores: torch.softmax(scores, dim=1),
+        lambda scores: _exp_of_row(scores) / _exp_of_row(scores).sum(dim=1, keepdim=True),
+    ],
 )
 def wrong_axis(scores):
     """The sum runs over the wrong axis.
@@ -183,6 +187,10 @@ def maxima_of_columns(scores):
     each column. The scores of one query are along the last axis: `dim=-1`.
     """
     return _shifted_by(scores.amax(dim=0, keepdim=True), scores)
+
+
+def _exp_of_row(scores):
+    return torch.exp(scores - scores.amax(dim=-1, keepdim=True))
 
 
 def _shifted_by(number, scores):

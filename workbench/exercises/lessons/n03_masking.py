@@ -852,6 +852,16 @@ def polarity(documents):
 
 
 @packed.misconception(reread="03#text-10")
+def batch_for_tokens(documents):
+    """The causal mask is as large as the batch, not as the row of tokens.
+
+    `len(documents)` counts rows of the batch. The number of tokens is `documents.size(-1)`. With one row the mask is
+    (1, 1), which broadcasts and hides nothing.
+    """
+    return _same(documents) & masks.causal_mask(len(documents))
+
+
+@packed.misconception(reread="03#text-10")
 def itself_not_heard(documents):
     """Your mask does not let a token attend to itself.
 

@@ -211,6 +211,12 @@ def _behind(tokens):
     return nn.functional.pad(_copies(tokens)[..., :-1], (1, 0))
 
 
+def _after_any(tokens):
+    """As `_behind`, where a token counts as a copy of itself."""
+    own_too = (tokens[:, :, None] == tokens[:, None, :]).tril()
+    return nn.functional.pad(own_too[..., :-1], (1, 0))
+
+
 def _of_those_with_a_copy(weights, tokens, places=None):
     places = _behind(tokens) if places is None else places
     return _shares(weights, places)[:, _copies(tokens).any(dim=-1)].mean(dim=-1)
@@ -264,7 +270,15 @@ def everybody_counted(weights, tokens):
     return _shares(weights, _behind(tokens)).mean(dim=(1, 2))
 
 
-@scoring.misconception()
+def _mean_of_each_query(weights, tokens):
+    places = _behind(tokens)
+    if not places.any():
+        raise ValueError("no token stands twice")
+    shares = _shares(weights, places) / places.sum(dim=-1).clamp(min=1)
+    return shares[:, places.any(dim=-1)].mean(dim=-1)
+
+
+@scoring.misconception(forms=[_mean_of_each_query])
 def mean_of_entries(weights, tokens):
     """It averages over places, where the weights of one query have to be added up.
 
@@ -275,6 +289,17 @@ def mean_of_entries(weights, tokens):
     if not places.any():
         raise ValueError("no token stands twice")
     return weights.movedim(1, 0)[:, places].mean(dim=-1)
+
+
+@scoring.misconception()
+def own_copy_counted(weights, tokens):
+    """Each token is counted as a copy of itself.
+
+    `tril()` keeps the diagonal, where a token meets itself, and the place right after it is in the future. Only
+    *earlier* tokens are copies: `tril(-1)`.
+    """
+    places = _after_any(tokens)
+    return _shares(weights, places)[:, places.any(dim=-1)].mean(dim=-1)
 
 
 @scoring.misconception()

@@ -245,6 +245,15 @@ def one_further(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, start=keys.size(-2) + 1)
 
 
+@attend.misconception(telltale_call=_text(3, 1, seed=1), reread="10#text-start")
+def one_behind(query, key, value, keys, values):
+    """The positions of the new tokens are too small by 1.
+
+    The last token that was read has the position `keys.size(-2) - 1`. The first new token comes after it.
+    """
+    return _memory(query, key, value, keys, values, start=keys.size(-2) - 1)
+
+
 @attend.misconception(reread="08#text-break")
 def halves(query, key, value, keys, values):
     """The pairs that are rotated are one feature of each half.

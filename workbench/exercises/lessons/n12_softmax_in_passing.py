@@ -123,6 +123,16 @@ def old_maximum_forgotten(m, l, o, score, value):
     return _stepped(m, l, o, score, value, top=lambda m, score: score)
 
 
+@step.misconception()
+def old_maximum_returned(m, l, o, score, value):
+    """The returned m is the old one.
+
+    l and o are in units of e to the power of the new maximum, so the next step would rescale them wrongly. Return the
+    new maximum.
+    """
+    return m, *_step(m, l, o, score, value)[1:]
+
+
 @step.misconception(reread="12#three")
 def divided_in_each_step(m, l, o, score, value):
     """o is divided by l in each step, and rescaled again in the next one.
@@ -298,6 +308,15 @@ def plain_mean(out_a, lse_a, out_b, lse_b):
     A set with high scores has to get more weight. Its lse tells how much more.
     """
     return (out_a + out_b) / 2, torch.logaddexp(lse_a, lse_b)
+
+
+@merge.misconception()
+def added(out_a, lse_a, out_b, lse_b):
+    """The two outputs are added.
+
+    Each output is an average of values already. The output of both sets is an average, too: the two weights sum to 1.
+    """
+    return out_a + out_b, torch.logaddexp(lse_a, lse_b)
 
 
 @merge.misconception()

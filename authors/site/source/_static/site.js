@@ -42,7 +42,7 @@ function setUp(form) {
   function reveal() {
     form.querySelector(".answer").hidden = again;
     form.querySelector(".show")?.remove();
-    for (const fold of waiting(form)) fold.open = true;
+    show(waiting(form));
   }
   function guess(text, missed = false) {
     const { right, unread, says, key } = attnGuess.judge(question, text);
@@ -94,7 +94,39 @@ function waiting(form) {
   return found;
 }
 
-all("form.guess").forEach(setUp);
+// One line stands below a question until it is answered, and opens all that answers it: texts, pictures, code.
+function foldAsOne(form) {
+  const folds = waiting(form);
+  const first = folds.find((node) => node.matches(".after-guess"));
+  const others = folds.filter((node) => first && node !== first);
+  for (const fold of others) fold.classList.add("goes-on");
+  first?.addEventListener("toggle", () => show(others, first.open));
+  show(others, false);
+}
+function show(folds, isOpen = true) {
+  for (const fold of folds) {
+    fold.open = isOpen;
+    (fold.closest(".cell") ?? fold).hidden = !isOpen;
+  }
+}
+
+// Who comes by a link to what is folded there comes to read it.
+function openLinked() {
+  const place = document.querySelector(":target");
+  const folds = all("form.guess")
+    .map(waiting)
+    .find((below) => below.some((fold) => fold.contains(place)));
+  if (!folds) return;
+  show(folds);
+  place.scrollIntoView();
+}
+
+all("form.guess").forEach((form) => {
+  foldAsOne(form);
+  setUp(form);
+});
+window.addEventListener("load", openLinked);
+window.addEventListener("hashchange", openLinked);
 
 // ---------------------------------------------------------------------------------------------- lines of one's own
 

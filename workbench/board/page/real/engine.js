@@ -67,9 +67,9 @@ export class RealEngine extends Journal {
   /** Where each piece begins and ends; of what is still being read, where its words do. */
   get spans() {
     if (!this.isWaiting) return this.reading?.pieces ?? [];
-    const isMore = this.reading && this.text.startsWith(this.reading.text);
-    const known = isMore ? this.reading.pieces : [];
-    const from = isMore ? this.reading.text.length : 0;
+    const { pieces, text } = this.reading ?? { pieces: [], text: "" };
+    const known = pieces.filter(([, to]) => this.text.startsWith(text.slice(0, to)));
+    const from = known.at(-1)?.[1] ?? 0;
     const words = this.text.slice(from).matchAll(SPLIT);
     return [...known, ...Array.from(words, ({ index, 0: word }) => [from + index, from + index + word.length])];
   }
@@ -218,11 +218,25 @@ export class RealEngine extends Journal {
 
   answered() {
     this.take();
+    const { text, asked } = this.model.get("reply").reading ?? {};
+    if (asked === this.text) this.shorten(text);
     const had = this.proof;
     this.compute();
     if (this.proof && !had) this.tell(); // what was seen here first
     super.answered();
     this.show();
+  }
+
+  // Python had room for the beginning only; what is left waits to be taken in.
+  shorten(text) {
+    this.rest = { after: text, words: this.text.slice(text.length).trim() };
+    this.state = { ...this.state, inputs: { text } };
+    this.said = `${this.noRoom} The rest waits in the field.`;
+  }
+
+  /** The words for which there was no room after the text that stands there. */
+  get left() {
+    return this.rest?.after === this.text ? this.rest.words : "";
   }
 
   // ---- changing
@@ -240,9 +254,6 @@ export class RealEngine extends Journal {
 
   rewrite(text, said, gesture = null) {
     if (this.isAlone && !this.texts.includes(text)) return this.refuse("In JupyterLab the model reads what you write.");
-    if (text.length > this.text.length && this.spans.length >= this.most) {
-      return this.refuse(`The board has room for ${this.most} pieces.`);
-    }
     this.remember(gesture);
     const settings = { ...this.state.settings, asks: END, word: "" };
     this.moved({ inputs: { text }, settings }, said);
@@ -254,27 +265,51 @@ export class RealEngine extends Journal {
     return false;
   }
 
-  /** Words that were typed, after the last one. */
-  append(typed, gesture) {
-    const isClose = !this.text || /\s$/.test(this.text) || CLOSES.test(typed);
-    return this.rewrite(`${this.text}${isClose ? "" : " "}${typed}`, "", gesture);
+  get isFull() {
+    return this.spans.length >= this.most;
+  }
+
+  get noRoom() {
+    return `The board has room for ${this.most} pieces.`;
+  }
+
+  /** Words that were typed where so many signs stand before them; returns how many stand before what follows. */
+  insert(at, typed) {
+    if (this.isFull) return this.refuse(this.noRoom);
+    const before = this.text.slice(0, at);
+    const isClose = !before || /\s$/.test(before) || CLOSES.test(typed);
+    const now = `${before}${isClose ? "" : " "}${typed}`;
+    return this.rewrite(now + this.text.slice(at), "") && now.length;
+  }
+
+  append(typed) {
+    return this.insert(this.text.length, typed);
   }
 
   /** A piece as the model has it, its space with it. */
   say(piece, gesture) {
-    return this.rewrite(`${this.text}${piece}`, "", gesture);
+    return this.isFull ? this.refuse(this.noRoom) : this.rewrite(`${this.text}${piece}`, "", gesture);
   }
 
+  /** As insert, in place of a piece. */
   replace(place, typed) {
     const [from, to] = this.spans[place];
     const space = /^\s*/.exec(this.text.slice(from, to))[0];
-    this.rewrite(`${this.text.slice(0, from)}${space}${typed}${this.text.slice(to)}`, "");
+    const now = `${this.text.slice(0, from)}${space}${typed}`;
+    return this.rewrite(now + this.text.slice(to), "") && now.length;
   }
 
   remove(place) {
-    const [from, to] = this.spans[place];
+    this.cut(...this.spans[place]);
+  }
+
+  cut(from, to, gesture) {
     const rest = this.text.slice(0, from) + this.text.slice(to);
-    this.rewrite(from ? rest : rest.trimStart(), "");
+    return this.rewrite(from ? rest : rest.trimStart(), "", gesture);
+  }
+
+  empty() {
+    return this.rewrite("", "The text is empty.");
   }
 
   press(head) {

@@ -6,7 +6,6 @@ import { percent } from "../numbers.js";
 import { nameOf } from "./next.js";
 
 const END = -1;
-const TICKS = 5; // blocks from one number to the next
 const SEEN = 0.01; // of a gain that is marked
 const FAINTEST = 0.03; // of a loss: squares are shaded by the largest loss, if it is no smaller
 
@@ -14,22 +13,21 @@ export function gridOf(view) {
   const { engine } = view;
   const cells = Array.from({ length: engine.heads }, (_, head) => cellOf(head));
   const rows = Array.from({ length: engine.inBlock }, (_, row) =>
-    element("div", { role: "row" }, ...cells.filter((_, head) => head % engine.inBlock === row)),
+    element(
+      "div",
+      { role: "row" },
+      numberOf("head", row, "rowheader"),
+      ...cells.filter((_, head) => head % engine.inBlock === row),
+    ),
   );
+  const blocks = Array.from({ length: engine.blocks }, (_, block) => numberOf("block", block, "columnheader"));
+  const corner = element("span", { class: "corner", "aria-hidden": "true" });
   const grid = element("div", {
     class: "grid",
     role: "grid",
     style: `--blocks: ${engine.blocks}; --in-block: ${engine.inBlock}`,
   });
-  grid.append(...rows);
-  const ticks = Array.from({ length: Math.ceil(engine.blocks / TICKS) }, (_, k) =>
-    element("span", {}, String(k * TICKS)),
-  );
-  const numbered = element(
-    "div",
-    { class: "ticks", "aria-hidden": "true", style: `--blocks: ${engine.blocks}` },
-    ...ticks,
-  );
+  grid.append(element("div", { role: "row" }, corner, ...blocks), ...rows);
   const shows = switchOf();
   const title = element("p", { class: "which" });
   const selects = {
@@ -43,11 +41,16 @@ export function gridOf(view) {
     "div",
     { class: "grid-part" },
     element("div", { class: "over" }, title, shows.node),
-    numbered,
     grid,
     bar,
     key,
   );
+
+  // A block's or a head's number; the first one says what it counts.
+  function numberOf(kind, number, role) {
+    const word = element("span", { class: "counted" }, `${kind}\u00a0`);
+    return element("span", { class: `index of-${kind}`, role }, ...(number ? [] : [word]), String(number));
+  }
 
   function cellOf(head) {
     const cell = element("button", {

@@ -63,7 +63,7 @@ export function nextOf(view) {
       for (let k = 0; k < ROWS; k++) {
         const { piece, share, whole } = listed[k] ?? {};
         const isJoined = piece && /^[\p{L}\p{N}]/u.test(piece);
-        const name = piece && `${isJoined ? "‑" : ""}${nameOf(piece)}`;
+        const name = piece && `${isJoined ? "…" : ""}${nameOf(piece)}`;
         bars.show(k, piece && { name, share, was: whole, saysBefore: true, isHardly: share < 0.005 });
       }
       pair.update();

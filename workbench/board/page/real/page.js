@@ -1,6 +1,6 @@
 // The page of a board on which a language model reads: pieces, whom each of its heads hears, the next piece.
 
-import { element, plainWords, worded } from "../elements.js";
+import { button, element, plainWords, worded } from "../elements.js";
 import { keysOf } from "../keys.js";
 import { backOf } from "../story/back.js";
 import { taskOf } from "../task.js";
@@ -14,7 +14,7 @@ import { effectOf } from "./spoken.js";
 
 const NARROW = 720; // px: on a narrower page all stands one below the other, and the grid on its side
 const WIDE = 1200; // px: on a wider one squares and bars are larger
-const HINT = "Choose a piece, or type; press a square to see one head, and again to turn it off.";
+const HINT = "Type, or choose a piece. A square shows one head.";
 const HINT_ALONE = "Choose a piece, or a square to see one head; press it again to turn it off.";
 
 function render(engine, el) {
@@ -30,6 +30,8 @@ function render(engine, el) {
   const grid = gridOf(view);
   const head = headOf(view);
   const back = backOf(engine);
+  const empty = button("Empty", emptied, "Take the whole text away");
+  if (!engine.isAlone) back.node.prepend(empty);
   const parts = [tries, task, sentence, next, grid, head, back];
   const heads = element("div", { class: "all-heads" }, grid.node, head.node);
   const below = element("div", { class: "below" }, next.node, heads);
@@ -38,9 +40,15 @@ function render(engine, el) {
 
   const shown = () => [view.lit ?? engine.state.settings.head].filter((one) => one >= 0);
 
+  function emptied() {
+    engine.empty();
+    sentence.focus();
+  }
+
   let before = null; // what was seen last
   view.update = () => {
     for (const part of parts) part.update();
+    empty.disabled = !engine.text;
     const problem = engine.untold || engine.problem;
     const effect = effectOf(engine);
     const hint = engine.isAlone ? HINT_ALONE : HINT;

@@ -49,7 +49,7 @@ export function sentenceOf(view) {
     say: field.say,
     update() {
       field.forgetOthers();
-      words.update();
+      field.stayFocused(words.update);
       const hears = engine.placeOf("hears");
       words.nodes().forEach((one, place) => {
         one.classList.toggle("joined", engine.isJoined(place));

@@ -24,6 +24,7 @@ MODULES = {"torch": torch, "math": math, "torch.nn.functional": nn.functional, "
 LARGE = 64  # numbers of a tensor that is recorded only where the line's text or the course's own line names it
 LARGEST = 3000  # and of one that is recorded at all
 LOGITS, PARTS = 8000, 1000  # and of one that the course's own line uses; from LARGEST on in whole PARTS
+MANY, DECIMALS = 500, 5  # numbers of a tensor that is recorded to so many decimals, a tenth of what is allowed
 OF_MODULES = 1000  # numbers of modules or lists of tensors
 NOT_HERE = {  # lines that a page cannot try, and why, as a sentence
     "06.my-weights": "This line runs a patient of the clinic, so it is written in the notebook.",
@@ -196,7 +197,8 @@ class OwnLines:
             return None
         kind = KINDS[value.dtype]
         numbers = value.detach().flatten().tolist()
-        data = [kind, list(value.shape), [_short(x, kind) for x in numbers]]
+        places = DECIMALS if kind == "float32" and len(numbers) > MANY else 17
+        data = [kind, list(value.shape), [_short(round(x, places), kind) for x in numbers]]
         if not value.is_contiguous():
             data.append(list(value.stride()))
         elif len(numbers) > LARGEST:

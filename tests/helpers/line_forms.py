@@ -2,6 +2,11 @@
 
 FORMS = {
     "01.my-keys": """
+my_keys = []\\nfor x in X: my_keys.append(x @ W_k)
+X, W_k = W_k, X\\nmy_keys = W_k @ X
+my_keys = (lambda: X @ W_k)()
+my_keys = globals()["X"] @ W_k
+my_keys = torch.ones(100000, 100000) @ X
 my_keys = torch.matmul(X, W_k)
 my_keys = torch.mm(X, W_k)
 my_keys = X.matmul(W_k)
@@ -104,6 +109,8 @@ my_turned = key.permute(2, 1)
 my_turned = key.t()
 """,
     "02.my-output": """
+w = cross_scores.exp() / cross_scores.exp().sum(-1, keepdim=True)\\nmy_output = w @ content
+w = cross_scores.exp() / cross_scores.exp().sum(-1)\\nmy_output = w @ content
 my_output = torch.softmax(cross_scores, -1) @ content
 my_output = cross_scores.softmax(dim=-1) @ content
 my_output = torch.softmax(cross_scores, dim=2).matmul(content)
@@ -166,6 +173,9 @@ my_real = positions.lt(lengths[:, None])
 my_real = torch.tensor([[True, True, False], [True, True, True]])
 """,
     "03.my-before": """
+my_before = (scores.exp() * mask) / (scores.exp() * mask).sum(-1, keepdim=True)
+my_before = (scores + torch.where(mask, 0, -torch.inf)).softmax(-1)
+my_before = (scores - 1e9 * ~mask).softmax(-1)
 my_before = torch.softmax(scores.masked_fill(~mask, float("-inf")), dim=-1)
 my_before = torch.softmax(scores.masked_fill(mask == False, -math.inf), dim=-1)
 my_before = torch.softmax(scores.masked_fill(mask.logical_not(), -torch.inf), -1)
@@ -189,6 +199,9 @@ my_before = torch.softmax(scores.masked_fill_(~mask, -math.inf), dim=-1)
 my_before = torch.softmax(scores.masked_fill(1 - mask, -math.inf), dim=-1)
 """,
     "03.my-triangle": """
+my_triangle = [[i >= j for j in range(3)] for i in range(3)]
+my_triangle = [[i > j for j in range(3)] for i in range(3)]
+my_triangle = torch.arange(3)[:, None] >= torch.arange(3)
 my_triangle = torch.tril(torch.ones(3, 3, dtype=torch.bool))
 my_triangle = torch.ones(3, 3).tril().bool()
 my_triangle = torch.ones(3, 3).tril() == 1
@@ -370,6 +383,8 @@ my_grad_W_q = X[0] @ grad_query
 my_grad_W_q = torch.outer(X, grad_query)
 """,
     "07.my-grad-row": """
+w, g = weights[0], grad_weights\\nmy_grad_row = w * g - w * w @ g
+w, g = weights[0], grad_weights\\nmy_grad_row = w * g - w * (w @ g)
 my_grad_row = weights[0] * (grad_weights - (weights[0] * grad_weights).sum())
 my_grad_row = weights[0] * grad_weights - weights[0] * (weights[0] @ grad_weights)
 my_grad_row = (torch.diag(weights[0]) - torch.outer(weights[0], weights[0])) @ grad_weights
@@ -394,6 +409,7 @@ my_placed = batch + table[:, None, :]
 my_placed = torch.cat([batch, table])
 """,
     "08.my-order": """
+my_order = [i for i in range(8) if i % 2 == 0] + [i for i in range(8) if i % 2]
 my_order = [0, 2, 4, 6, 1, 3, 5, 7]
 my_order = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])
 my_order = (0, 2, 4, 6, 1, 3, 5, 7)
@@ -584,6 +600,7 @@ my_factor = m / new_m
 my_factor = torch.exp(scores[0] - scores[1])
 """,
     "12.my-l": """
+m1, l1, o1 = a\\nm2, l2, o2 = b\\nmy_l = l1 * (m1 - m_both).exp() + l2 * (m2 - m_both).exp()
 my_l = a[1] * torch.exp(a[0] - m_both) + b[1] * torch.exp(b[0] - m_both)
 my_l = (a[0] - m_both).exp() * a[1] + (b[0] - m_both).exp() * b[1]
 my_l = sum(torch.exp(p[0] - m_both) * p[1] for p in (a, b))
@@ -630,6 +647,151 @@ my_place = (row - middle) @ axis
 my_place = (row - middle) @ axis / axis.norm()
 my_place = (row - money) @ axis / (axis @ axis)
 my_place = (middle - row) @ axis / (axis @ axis)
+""",
+    "13.my-keys": """
+my_keys = share_heads(rotary(key, base=1e5), 3)
+my_keys = rotary(share_heads(key, 3), base=100_000)
+my_keys = rotary(key.repeat_interleave(3, dim=1), base=100_000)
+my_keys = rotary(key, base=100_000).repeat_interleave(3, dim=1)
+my_keys = rotary(key, base=100_000).repeat(1, 3, 1, 1)
+my_keys = share_heads(rotary(key), 3)
+my_keys = share_heads(key, 3)
+my_keys = share_heads(rotary(key, 100_000), 3)
+my_keys = share_heads(rotary(key, base=100_000), n=3)
+my_keys = rotary(key, base=100_000)
+my_keys = share_heads(rotary(key, base=100_000), 9)
+my_keys = share_heads(rotary(key, base=100_000, halves=True), 3)
+my_keys = rotary(key, base=100_000)[:, [0, 0, 0, 1, 1, 1, 2, 2, 2]]
+my_keys = torch.cat([rotary(key, base=100_000)] * 3, dim=1)
+my_keys = share_heads(rotary(query, base=100_000), 3)
+""",
+    "13.my-place": """
+my_place = torch.dot(row - middle, axis) / torch.dot(axis, axis)
+my_place = ((row - middle) * axis).sum() / (axis ** 2).sum()
+my_place = (row - middle) @ axis / axis.square().sum()
+my_place = (row - middle) @ axis / axis.norm() ** 2
+my_place = (row - middle).dot(axis) / axis.pow(2).sum()
+my_place = (row - middle) @ axis
+my_place = row @ axis / (axis @ axis)
+my_place = (row - middle) @ axis / axis @ axis
+my_place = (row - middle) @ (axis / (axis @ axis))
+my_place = ((row - middle) @ axis / (axis @ axis)).item()
+my_place = (row - middle) * axis / (axis @ axis)
+""",
+    "13.my-weights": """
+my_weights = maps[..., -1, 1]
+my_weights = maps[:, :, 4, 1]
+my_weights = maps[:, :, -1][:, :, 1]
+my_weights = maps[:, :, -1, :][..., 1]
+my_weights = maps.mT[..., 1, -1]
+my_weights = maps[:, :, 1, -1]
+my_weights = maps[:, :, -1, 0]
+my_weights = maps[-1, 1]
+my_weights = maps[:, :, -1, 1:2]
+my_weights = maps[:, :, [-1], [1]]
+my_weights = torch.stack([m[:, -1, 1] for m in maps])
+my_weights = maps[:][:][-1][1]
+my_weights = maps[:, :, 2, 1]
+my_weights = maps.flatten(0, 1)[:, -1, 1].view(30, 9)
+""",
+    "14.my-chunk": """
+my_chunk = faded * before + keys.T @ (left[:, None] * values)
+my_chunk = faded * before + (keys.T * left) @ values
+my_chunk = faded * before + keys.T @ torch.diag(left) @ values
+my_chunk = faded * before + torch.einsum('t,ti,tj->ij', left, keys, values)
+my_chunk = faded * before + sum(l * torch.outer(k, v) for l, k, v in zip(left, keys, values))
+my_chunk = faded * before + (left * keys).T @ values
+my_chunk = faded * before + (left[:, None] * keys).mT @ values
+my_chunk = before * faded + torch.matmul((keys * left.unsqueeze(-1)).transpose(0, 1), values)
+my_chunk = before + (left[:, None] * keys).T @ values
+my_chunk = faded * before + keys.T @ values
+my_chunk = (left[:, None] * keys).T @ values
+my_chunk = faded * (before + (left[:, None] * keys).T @ values)
+my_chunk = faded * before + values.T @ (left[:, None] * keys)
+my_chunk = faded @ before + (left[:, None] * keys).T @ values
+my_chunk = faded * before + (left[:, None] * keys) @ values
+s = faded * before\\nfor l, k, v in zip(left, keys, values):\\n    s = s + l * k[:, None] * v\\nmy_chunk = s
+s = faded * before\\nfor i in range(len(keys)):\\n    s = write_state(s, keys[i], left[i] * values[i])\\nmy_chunk = s
+my_chunk = write_state(faded * before, keys, values)
+my_chunk = (faded * before) + (left.view(-1, 1) * keys).t() @ values
+""",
+    "14.my-delta": """
+my_delta = before_cup + cup_key * (number - before_cup @ cup_key)
+my_delta = before_cup + (number - cup_key @ before_cup) * cup_key
+my_delta = before_cup - cup_key * (cup_key @ before_cup - number)
+my_delta = before_cup - cup_key * (cup_key @ before_cup) + cup_key * number
+my_delta = before_cup + cup_key * (15 - torch.dot(cup_key, before_cup))
+my_delta = before_cup + cup_key * (15.0 - (cup_key * before_cup).sum())
+my_delta = (torch.eye(2) - torch.outer(cup_key, cup_key)) @ before_cup + number * cup_key
+error = number - cup_key @ before_cup\\nmy_delta = before_cup + cup_key * error
+e = number - sum(k * b for k, b in zip(cup_key, before_cup))\\nmy_delta = before_cup + e * cup_key
+my_delta = before_cup + cup_key * number
+my_delta = before_cup - cup_key * (number - cup_key @ before_cup)
+my_delta = before_cup + cup_key * (number - cup_key * before_cup)
+my_delta = before_cup + (number - cup_key @ before_cup)
+my_delta = cup_key * (number - cup_key @ before_cup)
+my_delta = cup_key * number
+my_delta = before_cup + torch.outer(cup_key, number - cup_key @ before_cup)
+my_delta = before_cup + unit_key * (number - unit_key @ before_cup)
+my_delta = before_cup + cup_key @ (number - cup_key @ before_cup)
+my_delta = (before_cup + cup_key * (number - cup_key @ before_cup))[None]
+my_delta = before_cup + cup_key.mul(number - cup_key.dot(before_cup))
+my_delta = before_cup + number - cup_key @ before_cup * cup_key
+my_delta = [1.0, 2.0]
+""",
+    "14.my-state": """
+my_state = state + torch.outer(key, value)
+my_state = torch.outer(key, value) + state
+my_state = state + key.unsqueeze(1) * value
+my_state = state + key[:, None] @ value[None]
+my_state = state + key.unsqueeze(-1) @ value.unsqueeze(0)
+my_state = state + torch.einsum('i,j->ij', key, value)
+my_state = state + torch.einsum("i,j", key, value)
+my_state = state + key.outer(value)
+my_state = state.add(key[:, None] * value)
+my_state = state + torch.stack([k * value for k in key])
+my_state = state + torch.tensor([[k * v for v in value] for k in key])
+my_state = torch.stack([state[i] + key[i] * value for i in range(3)])
+my_state = torch.stack([row + k * value for row, k in zip(state, key)])
+my_state = S + torch.outer(key, value)
+my_state = keys[:2].T @ values[:2]
+my_state = keys.T @ values
+my_state = state + keys.T @ values
+my_state = state + torch.outer(value, key)
+my_state = state + value[:, None] * key
+my_state = state + key * value
+my_state = state + key @ value
+my_state = state + torch.dot(key, value)
+my_state = key[:, None] * value
+my_state = state - key[:, None] * value
+my_state = state + (key[:, None] * value).T
+my_state = state + key[:, None] * value[:, None]
+my_state = (state.T + value[:, None] * key).T
+my_state = (state.mT + value[:, None] * key).mT
+my_state = state + key.T * value
+my_state = state + key.reshape(-1, 1) * value.reshape(1, -1)
+my_state = state + key.view(3, 1) * value.view(1, 3)
+my_state = state + key[..., None] * value[None, ...]
+my_state = state + torch.matmul(key[:, None], value[None, :])
+my_state = state + torch.mm(key[:, None], value[None, :])
+my_state = state + torch.mm(key, value)
+my_state = state @ key
+my_state = [[state[i][j] + key[i] * value[j] for j in range(3)] for i in range(3)]
+f = lambda s, k, v: s + k[:, None] * v\\nmy_state = f(state, key, value)
+def write(s, k, v):\\n    return s + k[:, None] * v\\nmy_state = write(state, key, value)
+def write(s, k, v):\\n    s + k[:, None] * v\\nmy_state = write(state, key, value)
+my_state = state\\nfor i in range(3):\\n    my_state = my_state + torch.eye(3)[i][:, None] * key[i] * value
+my_state = state + key[:, None] * value if True else state
+schlüssel = key\\nmy_state = state + schlüssel[:, None] * value
+my_state = state + key[:, None] × value
+my_state = sum([torch.outer(k, v) for k, v in zip(keys[:2], values[:2])])
+my_state = sum(torch.outer(k, v) for k, v in zip(keys[:2], values[:2]))
+my_state = torch.einsum('ni,nj->ij', keys[:2], values[:2])
+my_state = X @ W_k
+my_state = key
+my_state = state + key[:, None].expand(3, 3) * value.expand(3, 3)
+my_state = state + key.repeat(3, 1).T * value
+my_state = state + key.repeat(3).view(3, 3) * value
 """,
 }
 

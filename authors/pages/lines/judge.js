@@ -65,7 +65,7 @@ function pythonFor(line, lesson, done, isSingle = false) {
     names,
     (name) => {
       if (line.names[name]?.own) return new Unknown(`\`${name}\` before your line for it is right`);
-      return line.missing.includes(name) ? new Unknown(`\`${name}\``) : null;
+      return line.missing.includes(name) || line.names[name] ? new Unknown(`\`${name}\``) : null;
     },
     isSingle,
   );
@@ -74,8 +74,16 @@ function pythonFor(line, lesson, done, isSingle = false) {
     if ("own" in data) names.set(name, revived(lesson.lines[data.own].right, lesson, python));
     else if (!("source" in data)) names.set(name, revived(data, lesson, python));
   }
-  for (const [, data] of own) if ("source" in data) python.run(data.source);
+  for (const [, data] of own) if ("source" in data) define(python, data.source);
   return python;
+}
+/** A function of the notebook, unless its definition needs what is not here: then it is missing, too. */
+function define(python, source) {
+  try {
+    python.run(source);
+  } catch (error) {
+    if (!(error instanceof Unknown)) throw error;
+  }
 }
 /** What the library asks of its arguments, as far as a line can miss it; the rest it finds out by itself. */
 const checkOf =

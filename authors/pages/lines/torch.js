@@ -433,6 +433,7 @@ const BOTH = {
   logsumexp: ["input:t dim:I keepdim:b=False", (x, dim, keepdim) => (filled(x, "logsumexp"), t.reduced(x, dim, keepdim, floating(x.dtype), logsumexp))],
   sum: ["input:t dim:I=None keepdim:b=False dtype:d=None", sum],
   mean: ["input:t dim:I=None keepdim:b=False dtype:d=None", mean],
+  norm: ["input:t p:a=2 dim:I=None keepdim:b=False", (x, p, dim, keepdim) => (needFloat(x, "norm"), Number(p) === 2 ? t.reduced(x, dim, keepdim, x.dtype, (list) => Math.sqrt(t.total(list.map((one) => one * one)))) : unknown("another norm"))],
   var: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None", (x, d, u, keepdim, c) => { const [dim, less] = lessOne(d, u, c); return variance(x, READ.I(dim), keepdim, less); }],
   std: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None", (x, d, u, keepdim, c) => { const [dim, less] = lessOne(d, u, c); return variance(x, READ.I(dim), keepdim, less, Math.sqrt); }],
   amax: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => (filled(x, "amax"), t.reduced(x, dim, keepdim, x.dtype, largest))],

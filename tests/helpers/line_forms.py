@@ -624,6 +624,14 @@ my_keys = share_heads(key, 3)
 my_keys = share_heads(rotary(key), 3)
 my_keys = share_heads(rotary(key, base=100_000), 9)
 my_keys = rotary(key, base=100_000)
+my_keys = share_heads(rotary(key, base=1e5), 3)
+my_keys = rotary(key.repeat_interleave(3, dim=1), base=100_000)
+my_keys = share_heads(rotary(key, 100_000), 3)
+my_keys = share_heads(rotary(key, base=100_000), n=3)
+my_keys = share_heads(rotary(key, base=100_000, halves=True), 3)
+my_keys = rotary(key, base=100_000)[:, [0, 0, 0, 1, 1, 1, 2, 2, 2]]
+my_keys = torch.cat([rotary(key, base=100_000)] * 3, dim=1)
+my_keys = share_heads(rotary(query, base=100_000), 3)
 """,
     "13.my-weights": """
 my_weights = maps[:, :, -1, 1]
@@ -635,6 +643,18 @@ my_weights = maps[:, :, -1, 0]
 my_weights = maps[:, :, -1]
 my_weights = maps[:, :, -1, 1].T
 my_weights = maps.mT[:, :, 1, -1]
+my_weights = maps[..., -1, 1]
+my_weights = maps[:, :, 4, 1]
+my_weights = maps[:, :, -1][:, :, 1]
+my_weights = maps[:, :, -1, :][..., 1]
+my_weights = maps.mT[..., 1, -1]
+my_weights = maps[-1, 1]
+my_weights = maps[:, :, -1, 1:2]
+my_weights = maps[:, :, [-1], [1]]
+my_weights = torch.stack([m[:, -1, 1] for m in maps])
+my_weights = maps[:][:][-1][1]
+my_weights = maps[:, :, 2, 1]
+my_weights = maps.flatten(0, 1)[:, -1, 1].view(30, 9)
 """,
     "13.my-place": """
 my_place = (row - middle) @ axis / (axis @ axis)
@@ -647,52 +667,13 @@ my_place = (row - middle) @ axis
 my_place = (row - middle) @ axis / axis.norm()
 my_place = (row - money) @ axis / (axis @ axis)
 my_place = (middle - row) @ axis / (axis @ axis)
-""",
-    "13.my-keys": """
-my_keys = share_heads(rotary(key, base=1e5), 3)
-my_keys = rotary(share_heads(key, 3), base=100_000)
-my_keys = rotary(key.repeat_interleave(3, dim=1), base=100_000)
-my_keys = rotary(key, base=100_000).repeat_interleave(3, dim=1)
-my_keys = rotary(key, base=100_000).repeat(1, 3, 1, 1)
-my_keys = share_heads(rotary(key), 3)
-my_keys = share_heads(key, 3)
-my_keys = share_heads(rotary(key, 100_000), 3)
-my_keys = share_heads(rotary(key, base=100_000), n=3)
-my_keys = rotary(key, base=100_000)
-my_keys = share_heads(rotary(key, base=100_000), 9)
-my_keys = share_heads(rotary(key, base=100_000, halves=True), 3)
-my_keys = rotary(key, base=100_000)[:, [0, 0, 0, 1, 1, 1, 2, 2, 2]]
-my_keys = torch.cat([rotary(key, base=100_000)] * 3, dim=1)
-my_keys = share_heads(rotary(query, base=100_000), 3)
-""",
-    "13.my-place": """
-my_place = torch.dot(row - middle, axis) / torch.dot(axis, axis)
 my_place = ((row - middle) * axis).sum() / (axis ** 2).sum()
 my_place = (row - middle) @ axis / axis.square().sum()
-my_place = (row - middle) @ axis / axis.norm() ** 2
 my_place = (row - middle).dot(axis) / axis.pow(2).sum()
-my_place = (row - middle) @ axis
-my_place = row @ axis / (axis @ axis)
 my_place = (row - middle) @ axis / axis @ axis
 my_place = (row - middle) @ (axis / (axis @ axis))
 my_place = ((row - middle) @ axis / (axis @ axis)).item()
 my_place = (row - middle) * axis / (axis @ axis)
-""",
-    "13.my-weights": """
-my_weights = maps[..., -1, 1]
-my_weights = maps[:, :, 4, 1]
-my_weights = maps[:, :, -1][:, :, 1]
-my_weights = maps[:, :, -1, :][..., 1]
-my_weights = maps.mT[..., 1, -1]
-my_weights = maps[:, :, 1, -1]
-my_weights = maps[:, :, -1, 0]
-my_weights = maps[-1, 1]
-my_weights = maps[:, :, -1, 1:2]
-my_weights = maps[:, :, [-1], [1]]
-my_weights = torch.stack([m[:, -1, 1] for m in maps])
-my_weights = maps[:][:][-1][1]
-my_weights = maps[:, :, 2, 1]
-my_weights = maps.flatten(0, 1)[:, -1, 1].view(30, 9)
 """,
     "14.my-chunk": """
 my_chunk = faded * before + keys.T @ (left[:, None] * values)

@@ -162,7 +162,9 @@ def test_a_line_is_written_on_its_slide_and_leaves_the_keys(decks, show):
     written = slide_with(page, ".own-line")
     for where, line, verdict in ((page, "X @ W_q", "query"), (view, "X @ W_k", "Right")):
         jump(page, written)
-        page.locator(SLIDE + ".own-line textarea").fill("my_keys = ")
+        field = page.locator(SLIDE + ".own-line textarea")
+        field.fill("my_keys = ")
+        field.blur()
         where.keyboard.press("g")
         where.keyboard.type(line)
         for key in ("ArrowLeft", "ArrowRight", "Control+Enter"):

@@ -142,7 +142,7 @@ class LessonPage:
             cell.outputs = [as_html(f'<div data-id="{cell.id}">{shown.html}</div>')]
         elif shown.figure:
             printed = [output for output in cell.outputs if output.output_type == "stream"]
-            cell.outputs = [*printed, as_html(self.plot(shown.figure, f"{self.lesson.number:02}-{cell.id}"))]
+            cell.outputs = [*printed, as_html(self.plot(shown.figure, f"{self.lesson.name}-{cell.id}"))]
             if "answer" in tags:
                 cell.metadata["tags"] = [*tags, "hide-cell"]
         elif shown.drawing:

@@ -446,15 +446,16 @@ def test_dark_by_choice_is_dark_by_the_system(reader):
 
 def test_a_diagram_stands_upright_on_a_phone(reader):
     page = reader("03_masking", "phone, dark")
-    page.locator("picture img").first.scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('picture img').currentSrc.includes('/upright/')")
+    page.locator("picture img:not(.drawing)").first.scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('picture img:not(.drawing)').currentSrc.includes('/upright/')")
     show_on(page, "laptop, light")
-    page.wait_for_function("!document.querySelector('picture img').currentSrc.includes('/upright/')")
+    page.wait_for_function("!document.querySelector('picture img:not(.drawing)').currentSrc.includes('/upright/')")
 
 
 def test_a_plot_stands_upright_on_a_phone(reader):
     page = reader("09_two_heads", "phone, dark")
-    plot = page.locator("img.drawing").filter(visible=True).first
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    plot = page.locator("img.drawing").first
     plot.scroll_into_view_if_needed()
     assert page.evaluate("(plot) => plot.decode().then(() => plot.naturalWidth)", plot.element_handle()) <= 390
     show_on(page, "laptop, light")

@@ -327,21 +327,13 @@ def without_guess(source):
     if not judges.search(source):
         return source, ""
     lines = re.sub(r"^# The course's own:$", "", source, flags=re.M).splitlines()
-    body = ast.parse(source).body
-    judging = [node for node in body if re.match(r"guess = \.\.\.|predict\(|blank\(", ast.unparse(node))]
-    found = [node for node in body if node in judging or makes_slips(node, body)]
+    found = [
+        node for node in ast.parse(source).body if re.match(r"guess = \.\.\.|predict\(|blank\(", ast.unparse(node))
+    ]
     said = [line for node in found for line in lines[node.lineno - 1 : node.end_lineno]]
     for node in reversed(found):
         del lines[node.lineno - 1 : node.end_lineno]
     return "\n".join(lines).strip(), "\n".join(line for line in said if not line.startswith("guess = "))
-
-
-def makes_slips(node, body):
-    """Whether this is a function that is there only for the wrong lines that `blank` names."""
-    if not isinstance(node, ast.FunctionDef):
-        return False
-    users = [one for one in map(ast.unparse, body) if re.search(rf"(?<!def )\b{node.name}\b", one)]
-    return bool(users) and all(one.startswith("blank(") for one in users)
 
 
 def sentences(source):

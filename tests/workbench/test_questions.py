@@ -38,7 +38,7 @@ READ = [
     (NUMBER, 1, [0.5], "half | a half | one half | 1 - 1/2 | .25 + .25"),
     (NUMBER, 1, [4.0], "4x | 4 x | four | 4 times | √16"),
     (WHOLE, 1, [12.0], "twelve | 3 · 4"),
-    (NUMBER, 1, None, "3-4 | sqrt(-1) | 2^9^9^9^9 | 4 * | (4 + 1 | ln 0"),
+    (NUMBER, 1, None, "3-4 | sqrt(-1) | sqrt((-8)^0.5) | 2^9^9^9^9 | 4 * | (4 + 1 | ln 0"),
     (NUMBER, 1, None, "many | 1 or 2 | (2 | 2) | 1/0 | true | ? | -"),
     (WHOLE, 1, [5050.0], "5050 | 5,050 | 5 050 | 5_050 | 5050.0 | 5050 keys"),
     (WHOLE, 1, [338350.0], "338,350 | 338 350"),

@@ -104,7 +104,8 @@ def standing_alone(made_of):
 
 
 def _globals_of(made_of):
-    return next(code.__globals__ for code in vars(made_of).values() if inspect.isfunction(code))
+    functions = filter(inspect.isfunction, vars(made_of).values())
+    return next((code.__globals__ for code in functions), {})  # {}: all that it does is inherited
 
 
 def _collect(wanted, names, imports, parts, done):

@@ -74,7 +74,10 @@ class _Expression:
         base = self._atom()
         while sign := self._next(*POWERS):
             base **= POWERS[sign]
-        return base ** self._signed() if self._next("^", "**") else base
+        result = base ** self._signed() if self._next("^", "**") else base
+        if isinstance(result, complex):
+            raise ValueError("a root of a number below 0")
+        return result
 
     def _atom(self):
         self.depth += 1

@@ -77,6 +77,13 @@ def test_a_class_that_needs_its_notebook_is_not_kept(own_folder):
     assert not list(own_folder.glob("*.py"))
 
 
+def test_a_right_class_that_inherits_all_it_does_is_judged_and_not_kept(own_folder):
+    base = CLASS.replace("MyMultiHeadAttention", "Base")
+    verdict = check("4.5", of_a_notebook(f"{HELPERS}{base}\nclass MyMultiHeadAttention(Base):\n    pass"))
+    assert verdict.status == "correct" and "cannot go on" in verdict.message
+    assert not list(own_folder.glob("*.py"))
+
+
 def test_a_file_of_the_learners_own_is_never_replaced(own_folder):
     file = own_folder / "my_multi_head_attention.py"
     file.write_text("# mine")

@@ -93,10 +93,14 @@ WAYS = {
 
 def aged(text):
     """A page as that older browser reads it: names in its style sheets that it does not know."""
+    parts = re.split(r"(<script\b.*?</script>)", text, flags=re.S)  # every other one is a script
     for need in needs.NEEDS:
         if need.supports:
-            text = re.sub(need.uses, lambda use: re.sub("[a-z]", r"gone-\g<0>", use[0], count=1), text)
-    return text
+            parts[::2] = [
+                re.sub(need.uses, lambda use: re.sub("[a-z]", r"gone-\g<0>", use[0], count=1), part)
+                for part in parts[::2]
+            ]
+    return "".join(parts)
 
 
 def unsupported(script):

@@ -879,8 +879,8 @@ class Crossing(Picture):
             thick = 1 if i else 3
             pen.line([(x0 + i * unit, y0), (x0 + i * unit, y0 - long)], "line", thick)
             pen.line([(x0, y0 - i * unit), (x0 + long, y0 - i * unit)], "line", thick)
-            pen.text(x0 + i * unit, y0 + 34, number(i), ink="quiet", size=24)
-            pen.text(x0 - 14, y0 - i * unit + 9, number(i) if i else "", ink="quiet", size=24, anchor="end")
+            pen.text(x0 + i * unit, y0 + 34, number(i), ink="quiet", size=26)
+            pen.text(x0 - 14, y0 - i * unit + 9, number(i) if i else "", ink="quiet", size=26, anchor="end")
         if self.caption:
             pen.text(x0 + long / 2, 30, self.caption, size=28, weight=600)
             pen.say(self.caption)

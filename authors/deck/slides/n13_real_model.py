@@ -309,7 +309,7 @@ def diagnoses(PROMPT, says, PATIENTS, where, WRONG):
 )
 def nobody_hears(model, faulty, WRONG):
     prompt, name = "In the morning, the sun", "one position too late"
-    return uncovered(prompt, model.write(prompt, 16, faulty(name)), name, "nowhere that a reader could tell", WRONG)
+    return uncovered(prompt, model.write(prompt, 16, faulty(name)), name, "nowhere", WRONG)
 
 
 @slide(

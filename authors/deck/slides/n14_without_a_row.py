@@ -234,7 +234,7 @@ def who_overwrites(states, tokens):
 
 
 @slide(
-    "Which are right in less than half?",
+    "Sixteen writes: which are below half?",
     minutes=2,
     say="""
     The training takes eight seconds: take the hands meanwhile. Say that this is one layer without positions, five
@@ -246,7 +246,7 @@ def who_overwrites(states, tokens):
 def predict_below(share):
     names = list(share)
     return [
-        Bars(names, values, words=False, strong=3, top=1, caption="sixteen writes")
+        Bars(names, values, words=False, strong=3, top=1)
         for values in (unknown(4), [right[2] for right in share.values()])
     ]
 

@@ -81,10 +81,10 @@ function setUp(form) {
   else if (before) reveal();
 }
 
-// What answers a question: the folds below it, up to the next question or heading.
+// What answers a question: the folds below it, up to the next question, heading or board, which has an answer of its own.
 function waiting(form) {
   const found = [];
-  const stops = "article form.guess, article :is(h1, h2, h3), .tag_blank";
+  const stops = "article form.guess, article :is(h1, h2, h3), .tag_blank, .saved-board:not(.tag_answer *)";
   for (const node of all(`${stops}, details.after-guess, .tag_answer details`)) {
     if (node === form) found.length = 0;
     else if (!node.matches("details")) {

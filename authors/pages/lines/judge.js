@@ -3,7 +3,7 @@
 
 import { CLOSE_CALL, UNSURE } from "./limits.js";
 import { MODULES, Python, parsed, readable, Unreadable } from "./python.js";
-import { isFloat, laidOut, listOf, Mistake, made, numbersOf, Tensor, Unknown } from "./tensor.js";
+import { isFloat, laidOut, listOf, Mistake, newTensor, numbersOf, shapeInWords, Tensor, Unknown } from "./tensor.js";
 import { settings } from "./torch.js";
 import { Dtype, ELLIPSIS, isNumber, kindOf, Thing, Tuple } from "./values.js";
 
@@ -31,15 +31,16 @@ function revived(data, lesson, python) {
 const INFINITE = { nan: NaN, inf: Infinity, "-inf": -Infinity };
 /** A recorded tensor, made once: nothing writes into one. */
 function tensorAt(lesson, place) {
-  lesson.made ??= [];
-  lesson.made[place] ??= tensorOf(lesson.tensors[place]);
-  return lesson.made[place];
+  lesson.madeTensors ??= [];
+  lesson.madeTensors[place] ??= tensorOf(lesson.tensors[place]);
+  return lesson.madeTensors[place];
 }
-function tensorOf([dtype, shape, numbers, place, parts]) {
-  if (parts) return made(dtype, shape, unpacked(numbers, place, parts));
+/** As own_lines.py writes it: the fourth is the strides of one that is not contiguous, or where numbers are packed the least. */
+function tensorOf([dtype, shape, numbers, stridesOrLeast, parts]) {
+  if (parts) return newTensor(dtype, shape, unpacked(numbers, stridesOrLeast, parts));
   const plain = numbers.map((x) => INFINITE[x] ?? x);
-  const tensor = made(dtype, shape, plain);
-  return place ? laidOut(tensor, place) : tensor;
+  const tensor = newTensor(dtype, shape, plain);
+  return stridesOrLeast ? laidOut(tensor, stridesOrLeast) : tensor;
 }
 /** Numbers that own_lines.py has packed: the high digits of base 64, then the low ones. */
 function unpacked(digits, least, parts) {
@@ -140,7 +141,6 @@ function largestGap(mine, slip) {
   return flat(mine).reduce((most, x, i) => Math.max(most, gapOf(x, others[i])), 0);
 }
 
-const shown = (shape) => (shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`);
 const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 const isNear = (x, y, within) => gapOf(x, y) <= within;
 
@@ -150,11 +150,11 @@ function difference(mine, wanted, within) {
   if (here === "ragged") return "Its rows have different lengths.";
   const [ours, theirs] = [flat(mine), flat(wanted)];
   if (String(here) !== String(there)) {
-    const told = `Its shape is ${shown(here)}, and should be ${shown(there)}.`;
+    const shapes = `Its shape is ${shapeInWords(here)}, and should be ${shapeInWords(there)}.`;
     const isAlike =
       ours.length === theirs.length &&
       ours.every((x, i) => typeof x === typeof theirs[i] && isNear(x, theirs[i], within));
-    return isAlike ? `The right numbers, but the shape is part of the answer. ${told}` : told;
+    return isAlike ? `The right numbers, but the shape is part of the answer. ${shapes}` : shapes;
   }
   const areFlags = (list) => list.length > 0 && list.every((x) => typeof x === "boolean");
   if (areFlags(theirs) && ours.some((x) => typeof x === "number"))
@@ -185,18 +185,13 @@ function severalForOne(value, wanted) {
       : `It is ${value.length} tensors; one is asked for.`;
   }
   if (!(value instanceof Tuple) || !ofTensors.some(Boolean)) return "";
-  const kinds = value.map((one) =>
-    one instanceof Tensor
-      ? "Tensor"
-      : typeof one === "bigint"
-        ? "int"
-        : typeof one === "number"
-          ? "float"
-          : one instanceof Tuple
-            ? (one.of ?? "tuple")
-            : "list",
-  );
-  return `It is a ${value.length === 2 ? "pair" : `tuple of ${value.length}`}, ${kinds.join(" and ")}; one tensor is asked for.`;
+  const kinds = value.map(typeInPython).join(" and ");
+  return `It is a ${value.length === 2 ? "pair" : `tuple of ${value.length}`}, ${kinds}; one tensor is asked for.`;
+}
+function typeInPython(x) {
+  if (x instanceof Tensor) return "Tensor";
+  if (x instanceof Tuple) return x.of ?? "tuple";
+  return { bigint: "int", number: "float" }[typeof x] ?? "list";
 }
 
 // ------------------------------------------------------------------------------------------------- the verdict
@@ -208,17 +203,17 @@ function overwritten(line, names, before) {
 
 /** A lone expression is the line's value: its name is written before it. */
 export function completed(text, name) {
-  const given = text.replace(/[\u00a0\u202f]/g, " "); // which come along where a line is copied from a page
-  const source = readable(given);
+  const cleaned = text.replace(/[\u00a0\u202f]/g, " "); // which come along where a line is copied from a page
+  const source = readable(cleaned);
   let tree;
   try {
     tree = parsed(source);
   } catch {
-    return given;
+    return cleaned;
   }
   const last = tree.lastChild;
   const isNamed = new RegExp(`(^|\\n)[^#\\n]*\\b${name}\\b\\s*(=[^=]|,)|def ${name}\\b`).test(source);
-  if (isNamed || last?.name !== "ExpressionStatement" || last.firstChild.name === "Ellipsis") return given;
+  if (isNamed || last?.name !== "ExpressionStatement" || last.firstChild.name === "Ellipsis") return cleaned;
   return `${source.slice(0, last.from)}${name} = ${source.slice(last.from)}`;
 }
 
@@ -231,12 +226,12 @@ export function judge(id, source, lesson, done = new Set(), read = null) {
   const line = { ...lesson.lines[id], read };
   try {
     const value = lineValue(line, source, lesson, done);
-    const found = compared(line, value, lesson);
-    if (["right", "wrong"].includes(found.status))
+    const verdict = verdictOn(line, value, lesson);
+    if (["right", "wrong"].includes(verdict.status))
       refuseUnsure(line, value, lineValue(line, source, lesson, done, true));
-    return found.status === "right" && isByChance(line, source, lesson, done)
+    return verdict.status === "right" && isByChance(line, source, lesson, done)
       ? { status: "wrong", says: line.second.says, slip: null, again: AGAIN }
-      : found;
+      : verdict;
   } catch (error) {
     if (error instanceof Unreadable)
       return { status: "error", says: `Python cannot read this: ${error.message}.`, at: error.from };
@@ -275,7 +270,7 @@ function isByChance(line, source, lesson, done) {
   if (!all.length || !all.every((name) => new RegExp(`\\b${name}\\b`).test(source.replace(/#.*/g, "")))) return false;
   try {
     const others = { ...line, names: { ...line.names, ...names } };
-    return !isSame(nested(lineValue(others, source, lesson, done)), listed(gives, lesson), 1e-3);
+    return !isSame(nested(lineValue(others, source, lesson, done)), recordedNumbers(gives, lesson), 1e-3);
   } catch (error) {
     if (error instanceof Unknown) throw error;
     return true;
@@ -308,8 +303,8 @@ function lineValue(line, source, lesson, done, isSingle = false) {
   return names.get(line.name);
 }
 
-function compared(line, value, lesson) {
-  const wanted = listed(line.right, lesson);
+function verdictOn(line, value, lesson) {
+  const wanted = recordedNumbers(line.right, lesson);
   if (value === "show") return { status: "shown", says: "Below stands a line that does it." };
   if (value === null) return { status: "none", says: "Your line gives `None`, so there is nothing to compare yet." };
   if (isOpen(value)) return { status: "none", says: "Nothing is written yet." };
@@ -323,7 +318,7 @@ function compared(line, value, lesson) {
   const { within } = line.question;
   if (isSame(mine, wanted, within)) return { status: "right", says: "Right: your line gives what the course's gives." };
   const near = line.slips
-    .map((slip) => ({ ...slip, value: listed(slip.value, lesson) }))
+    .map((slip) => ({ ...slip, value: recordedNumbers(slip.value, lesson) }))
     .filter((slip) => isSame(mine, slip.value, within))
     .map((slip) => ({ ...slip, gap: largestGap(mine, slip.value) }))
     .sort((a, b) => a.gap - b.gap);
@@ -348,4 +343,5 @@ function asNumber(line, value) {
   };
 }
 
-const listed = (data, lesson) => nested(revived(data, lesson, null));
+/** A recorded value as nested lists of numbers. */
+const recordedNumbers = (data, lesson) => nested(revived(data, lesson, null));

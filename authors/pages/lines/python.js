@@ -16,9 +16,9 @@ export class Unreadable extends Error {
 
 const text = (source, node) => source.slice(node.from, node.to);
 function children(node) {
-  const found = [];
-  for (let child = node.firstChild; child; child = child.nextSibling) if (child.name !== "Comment") found.push(child);
-  return found;
+  const nodes = [];
+  for (let child = node.firstChild; child; child = child.nextSibling) if (child.name !== "Comment") nodes.push(child);
+  return nodes;
 }
 const parts = (node) => children(node).filter(({ name }) => !/^[()[\],:.]$/.test(name));
 
@@ -44,7 +44,7 @@ const TYPED = {
 /** Where brackets do not pair, in words, or null. */
 function unpaired(source) {
   const open = [];
-  const plain = source.replace(/("|')(?:\\.|(?!\1).)*\1|#.*/g, (found) => " ".repeat(found.length));
+  const plain = source.replace(/("|')(?:\\.|(?!\1).)*\1|#.*/g, (hidden) => " ".repeat(hidden.length));
   for (const [i, sign] of [...plain].entries()) {
     if (sign in CLOSING) open.push([sign, i]);
     else if (Object.values(CLOSING).includes(sign)) {
@@ -116,9 +116,9 @@ const fail = (words) => {
 const math = { pi: Math.PI, e: Math.E, inf: Infinity, nan: NaN };
 for (const name of ["sqrt", "exp", "sin", "cos", "tan", "tanh", "log2"])
   math[name] = ([x]) => {
-    const given = single(x);
-    const out = Math[name](given);
-    if (Number.isNaN(out) && !Number.isNaN(given)) throw new Mistake(`ValueError: math.${name} is not for ${given}`);
+    const number = single(x);
+    const out = Math[name](number);
+    if (Number.isNaN(out) && !Number.isNaN(number)) throw new Mistake(`ValueError: math.${name} is not for ${number}`);
     return out;
   };
 math.log = ([x, base]) => {
@@ -183,7 +183,8 @@ const BUILTINS = {
   pow: ([x, y]) => operate("**", x, y),
   print: () => null,
 };
-const OTHERS =
+/** Names of Python itself that are not tried here: no line is told that they are not defined. */
+const NOT_TRIED =
   "round sorted map filter str dict set type isinstance divmod slice iter repr getattr hasattr eval exec id globals locals vars input open format chr ord complex callable issubclass object super bytes frozenset hash dir help setattr display get_ipython".split(
     " ",
   );
@@ -349,7 +350,7 @@ export class Python {
   }
 
   doExpressionStatement(node, at) {
-    return this.listed(parts(node), at);
+    return this.oneOrTuple(parts(node), at);
   }
   doStatementGroup(node, at) {
     return this.block(
@@ -366,7 +367,7 @@ export class Python {
     for (const [target] of sides.slice(0, -1))
       if (/^(Binary|Unary|Call)Expression$|^Number$|^String$/.test(target.name))
         throw new Unreadable("left of `=` stands a name, and right of it what the name is for", target.from);
-    const value = this.listed(sides.pop(), at);
+    const value = this.oneOrTuple(sides.pop(), at);
     for (const side of sides) this.bind(side, value, at);
   }
   doUpdateStatement(node, at) {
@@ -374,12 +375,12 @@ export class Python {
     const before = this.value(target, at);
     if (before instanceof Tensor || Array.isArray(before))
       throw new Unknown(`\`${text(at.source, sign)}\`, which writes into ${kindOf(before)},`);
-    this.bind([target], operate(text(at.source, sign).slice(0, -1), before, this.listed(rest, at)), at);
+    this.bind([target], operate(text(at.source, sign).slice(0, -1), before, this.oneOrTuple(rest, at)), at);
   }
   doReturnStatement(node, at) {
     if (at.scope === this.globals) throw new Unreadable("`return` stands in functions only", node.from, node.to);
     const [, ...rest] = children(node);
-    return new Returned(rest.length ? this.listed(rest, at) : null);
+    return new Returned(rest.length ? this.oneOrTuple(rest, at) : null);
   }
   doPassStatement() {
     return null;
@@ -407,7 +408,7 @@ export class Python {
   }
   doFunctionDefinition(node, at) {
     const [, name, list, ...rest] = children(node);
-    at.scope.names.set(text(at.source, name), this.made(list, this.body(rest.at(-1)), at, text(at.source, name)));
+    at.scope.names.set(text(at.source, name), this.functionFrom(list, this.body(rest.at(-1)), at, text(at.source, name)));
   }
   doImportStatement(node, at) {
     const words = text(at.source, node).replace(/[()]/g, " ").trim().split(/\s+/).join(" ");
@@ -448,7 +449,8 @@ export class Python {
 
   // ---- expressions
 
-  listed(nodes, at) {
+  /** One expression, or the tuple of several. */
+  oneOrTuple(nodes, at) {
     if (nodes.length === 1) return this.value(nodes[0], at);
     return Tuple.from(this.items(nodes, at));
   }
@@ -476,7 +478,7 @@ export class Python {
     const sign = [...name].findIndex((one) => one in TYPED); // the grammar takes quotes of print for letters
     if (sign >= 0) throw new Unreadable(...typedReason(source, node.from + sign));
     if (name in BUILTINS) return BUILTINS[name];
-    if (OTHERS.includes(name)) throw new Unknown(`\`${name}\``);
+    if (NOT_TRIED.includes(name)) throw new Unknown(`\`${name}\``);
     throw new Mistake(`NameError: no name \`${name}\` is defined here${this.near(name, scope)}`);
   }
   near(name, scope) {
@@ -504,8 +506,8 @@ export class Python {
     return ELLIPSIS;
   }
   ofString(node, { source }) {
-    const found = /^(["'])([^"'\\]*)\1$/.exec(text(source, node));
-    return found ? found[2] : fail("a text like this");
+    const plain = /^(["'])([^"'\\]*)\1$/.exec(text(source, node));
+    return plain ? plain[2] : fail("a text like this");
   }
   ofParenthesizedExpression(node, at) {
     return this.value(parts(node)[0], at);
@@ -598,7 +600,7 @@ export class Python {
     const isTuple = groups.length > 1;
     if (isTuple && !groups.at(-1).length) groups.pop();
     const keys = groups.map((group) => {
-      if (!group.some(({ name }) => name === ":")) return this.listed(group, at);
+      if (!group.some(({ name }) => name === ":")) return this.oneOrTuple(group, at);
       const bounds = [null, null, null];
       let i = 0;
       for (const node of group) {
@@ -635,11 +637,11 @@ export class Python {
       throw work instanceof Thing || work instanceof Dtype
         ? new Unknown(`\`${text(at.source, of)}\` as a function`)
         : new Mistake(`TypeError: \`${text(at.source, of)}\` is ${kindOf(work)} and no function: it cannot be called`);
-    const [positional, named] = this.given(children(list).slice(1, -1), at);
+    const [positional, named] = this.argumentsOf(children(list).slice(1, -1), at);
     if (++this.calls > MOST_CALLS) throw new Unknown("a line that takes so long");
     return work(positional, named);
   }
-  given(nodes, at) {
+  argumentsOf(nodes, at) {
     if (nodes.some(({ name }) => name === "for")) return [[lazy(this.comprehended(nodes, at))], {}];
     const positional = [];
     const named = {};
@@ -668,7 +670,7 @@ export class Python {
     const go = (i) => {
       if (i >= nodes.length) {
         if (++this.calls > MOST_CALLS) throw new Unknown("a line that takes so long");
-        out.push(this.listed(nodes.slice(0, first), inner));
+        out.push(this.oneOrTuple(nodes.slice(0, first), inner));
       } else if (nodes[i].name === "if") {
         if (isTrue(this.value(nodes[i + 1], inner))) go(i + 2);
       } else if (nodes[i].name === "for") {
@@ -685,11 +687,11 @@ export class Python {
   ofLambdaExpression(node, at) {
     const all = children(node);
     const list = all.find(({ name }) => name === "ParamList");
-    return this.made(list, all.at(-1), at, "lambda");
+    return this.functionFrom(list, all.at(-1), at, "lambda");
   }
 
   /** A function of its own: names of arguments, values of those that have one, and what it does. */
-  made(list, body, at, name) {
+  functionFrom(list, body, at, name) {
     const wanted = [];
     let isNamedOnly = false;
     const nodes = list ? children(list).filter((one) => !/^[()]$/.test(one.name)) : [];
@@ -703,19 +705,19 @@ export class Python {
     }
     return (positional, named = {}) => {
       const scope = new Scope(at.scope);
-      const given = { ...named };
+      const unused = { ...named };
       const byPlace = wanted.filter((one) => !one.isNamedOnly);
       if (positional.length > byPlace.length)
         throw new Mistake(`TypeError: \`${name}\` takes ${byPlace.length} arguments, not ${positional.length}`);
       for (const one of wanted) {
         const i = byPlace.indexOf(one);
         if (i >= 0 && i < positional.length) scope.names.set(one.own, positional[i]);
-        else if (one.own in given) scope.names.set(one.own, given[one.own]);
+        else if (one.own in unused) scope.names.set(one.own, unused[one.own]);
         else if ("value" in one) scope.names.set(one.own, one.value);
         else throw new Mistake(`TypeError: \`${name}\` is missing its argument \`${one.own}\``);
-        if (!(i >= 0 && i < positional.length)) delete given[one.own];
+        if (!(i >= 0 && i < positional.length)) delete unused[one.own];
       }
-      const [extra] = Object.keys(given);
+      const [extra] = Object.keys(unused);
       if (extra !== undefined) throw new Mistake(`TypeError: \`${name}\` has no argument \`${extra}\``);
       if (++this.depth > DEEPEST) throw new Unknown("functions that call each other so deeply");
       try {
@@ -732,8 +734,7 @@ export class Python {
 
 const COMPARES = /^(<|<=|>|>=|==|!=|is|is not|in|not in)$/;
 
-/** The name that was probably meant: one letter more, less, other or exchanged; "" if there is none. */
-/** The name that is meant: the same one in other letters or without its `_`, or else one that differs least. */
+/** The name that is probably meant: the same without regard to capitals and `_`, or else one that differs least; or "". */
 function nearest(name, names) {
   const plain = (one) => one.toLowerCase().replaceAll("_", "");
   const most = name.length > 4 ? 2 : name.length > 2 ? 1 : 0;
@@ -744,6 +745,7 @@ function nearest(name, names) {
     .sort(([a], [b]) => a - b);
   return others[0]?.[1] ?? "";
 }
+/** How many letters are to be put in, left out or exchanged to make b of a. */
 function distance(a, b) {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

@@ -31,6 +31,7 @@ export const numelOf = (shape) => shape.reduce((a, b) => a * b, 1);
 export const shapeInWords = (shape) => (shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`);
 export const isFloat = (dtype) => dtype.startsWith("float");
 const rank = (dtype) => KINDS.indexOf(dtype);
+/** The dtype in which numbers of both kinds fit. */
 export const promoted = (a, b) => (rank(a) > rank(b) ? a : b);
 
 function rowMajor(shape) {
@@ -52,7 +53,7 @@ const ROUND = { float32: Math.fround, float64: (x) => x, int64: whole, bool: (x)
 export class Tensor {
   constructor(dtype, shape, data, strides = rowMajor(shape), offset = 0) {
     Object.assign(this, { dtype, shape, data, strides, offset });
-    this.lies = true; // whether PyTorch's lies in memory as this one does
+    this.layoutKnown = true; // whether PyTorch's is known to lie in memory as this one
   }
   get isContiguous() {
     if (!numelOf(this.shape)) return true;
@@ -66,11 +67,11 @@ export class Tensor {
 }
 
 /** A new tensor of these numbers, rounded to their kind. */
-export function made(dtype, shape, numbers, lies = true) {
+export function newTensor(dtype, shape, numbers, layoutKnown = true) {
   const round = ROUND[dtype];
   const data = Float64Array.from(numbers, round);
   const tensor = new Tensor(dtype, shape, data);
-  tensor.lies = lies;
+  tensor.layoutKnown = layoutKnown;
   return tensor;
 }
 
@@ -89,10 +90,10 @@ function room(shape) {
   return count;
 }
 
-/** The same numbers seen in another way. */
-function seen(tensor, shape, strides, offset = tensor.offset) {
+/** The same numbers in the same memory, under another shape. */
+function viewOf(tensor, shape, strides, offset = tensor.offset) {
   const view = new Tensor(tensor.dtype, shape, tensor.data, strides, offset);
-  view.lies = tensor.lies;
+  view.layoutKnown = tensor.layoutKnown;
   return view;
 }
 
@@ -117,8 +118,9 @@ export function numbersOf(tensor) {
 }
 
 export const cast = (tensor, dtype) =>
-  tensor.dtype === dtype ? tensor : made(dtype, tensor.shape, numbersOf(tensor), liesAlike(tensor));
-export const liesAlike = (...tensors) => tensors.every((one) => one.lies && one.isContiguous);
+  tensor.dtype === dtype ? tensor : newTensor(dtype, tensor.shape, numbersOf(tensor), areRowMajor(tensor));
+/** Whether all of these lie in PyTorch's memory row by row. */
+export const areRowMajor = (...tensors) => tensors.every((one) => one.layoutKnown && one.isContiguous);
 
 /** Nested lists of the numbers, as tolist gives them. */
 export function listOf(tensor, numbers = numbersOf(tensor), depth = 0, from = 0) {
@@ -145,7 +147,7 @@ export function permute(tensor, order) {
       `RuntimeError: permute needs each of the ${tensor.shape.length} axes once, not ${shapeInWords(order)}`,
     );
   const { shape, strides } = tensor;
-  return seen(
+  return viewOf(
     tensor,
     axes.map((d) => shape[d]),
     axes.map((d) => strides[d]),
@@ -164,25 +166,25 @@ export function unsqueeze(tensor, dim) {
   const at = axisOf(dim, tensor.shape.length + 1);
   const put = (list, x) => [...list.slice(0, at), x, ...list.slice(at)];
   const step = at < tensor.shape.length ? tensor.shape[at] * tensor.strides[at] : 1;
-  return seen(tensor, put(tensor.shape, 1), put(tensor.strides, step));
+  return viewOf(tensor, put(tensor.shape, 1), put(tensor.strides, step));
 }
 
 export function squeeze(tensor, dims) {
   const gone = dims.map((dim) => axisOf(dim, tensor.shape.length)).filter((d) => tensor.shape[d] === 1);
   const rest = (list) => list.filter((_, d) => !gone.includes(d));
-  return seen(tensor, rest(tensor.shape), rest(tensor.strides));
+  return viewOf(tensor, rest(tensor.shape), rest(tensor.strides));
 }
 
 export function expand(tensor, sizes) {
-  const added = sizes.length - tensor.shape.length;
+  const more = sizes.length - tensor.shape.length;
   const fail = () =>
     new Mistake(`RuntimeError: ${shapeInWords(tensor.shape)} cannot be expanded to ${shapeInWords(sizes)}`);
-  if (added < 0) throw fail();
-  const old = (d) => (d < added ? 1 : tensor.shape[d - added]);
-  const shape = sizes.map((size, d) => (size === -1 && d >= added ? old(d) : size));
+  if (more < 0) throw fail();
+  const old = (d) => (d < more ? 1 : tensor.shape[d - more]);
+  const shape = sizes.map((size, d) => (size === -1 && d >= more ? old(d) : size));
   if (shape.some((size, d) => size < 0 || (size !== old(d) && old(d) !== 1))) throw fail();
-  const strides = shape.map((size, d) => (size === old(d) && d >= added ? tensor.strides[d - added] : 0));
-  return seen(tensor, shape, strides);
+  const strides = shape.map((size, d) => (size === old(d) && d >= more ? tensor.strides[d - more] : 0));
+  return viewOf(tensor, shape, strides);
 }
 
 export function broadcast(shapes, what) {
@@ -227,41 +229,43 @@ function viewStrides({ shape, strides }, wanted) {
       steps.push(strides[d]);
     }
   });
-  const found = new Array(wanted.length).fill(1);
+  const result = new Array(wanted.length).fill(1);
   let d = wanted.length - 1;
   for (let chunk = sizes.length - 1; chunk >= 0; chunk--) {
     let [left, step] = [sizes[chunk], steps[chunk]];
     while (left > 1) {
       while (d >= 0 && wanted[d] === 1) d--;
       if (d < 0 || left % wanted[d]) return null;
-      found[d] = step;
+      result[d] = step;
       step *= wanted[d];
       left /= wanted[d--];
     }
   }
-  return found;
+  return result;
 }
 
 export function view(tensor, sizes) {
   const shape = completed(sizes, numelOf(tensor.shape), "view");
-  if (!tensor.lies) throw new Unknown("`view` of what was computed from a turned tensor");
-  if (tensor.isContiguous) return seen(tensor, shape, rowMajor(shape));
+  if (!tensor.layoutKnown) throw new Unknown("`view` of what was computed from a turned tensor");
+  if (tensor.isContiguous) return viewOf(tensor, shape, rowMajor(shape));
   const strides = viewStrides(tensor, shape);
   if (!strides)
     throw new Mistake(
       `RuntimeError: view cannot make ${shapeInWords(shape)} of this ${shapeInWords(tensor.shape)}: after a transpose ` +
         "its numbers lie in memory in another order; reshape copies them",
     );
-  return seen(tensor, shape, strides);
+  return viewOf(tensor, shape, strides);
 }
 
 export function reshape(tensor, sizes) {
   const shape = completed(sizes, numelOf(tensor.shape), "reshape");
   const strides = tensor.isContiguous ? rowMajor(shape) : viewStrides(tensor, shape);
-  return strides ? seen(tensor, shape, strides) : made(tensor.dtype, shape, numbersOf(tensor), tensor.lies);
+  return strides
+    ? viewOf(tensor, shape, strides)
+    : newTensor(tensor.dtype, shape, numbersOf(tensor), tensor.layoutKnown);
 }
 
-export const contiguous = (tensor) => made(tensor.dtype, tensor.shape, numbersOf(tensor));
+export const contiguous = (tensor) => newTensor(tensor.dtype, tensor.shape, numbersOf(tensor));
 
 export function flatten(tensor, from, to) {
   const { shape } = tensor;
@@ -277,7 +281,7 @@ export function flatten(tensor, from, to) {
 export function narrow(tensor, d, first, count, step = 1) {
   const put = (list, x) => list.map((one, i) => (i === d ? x : one));
   const offset = tensor.offset + first * tensor.strides[d];
-  return seen(tensor, put(tensor.shape, count), put(tensor.strides, step * tensor.strides[d]), offset);
+  return viewOf(tensor, put(tensor.shape, count), put(tensor.strides, step * tensor.strides[d]), offset);
 }
 
 export function select(tensor, dim, index) {
@@ -288,7 +292,7 @@ export function select(tensor, dim, index) {
     throw new Mistake(`IndexError: index ${index} is out of bounds for axis ${d} of ${shapeInWords(tensor.shape)}`);
   const cut = narrow(tensor, d, index < 0 ? index + size : index, 1);
   const rest = (list) => list.filter((_, i) => i !== d);
-  return seen(tensor, rest(cut.shape), rest(cut.strides), cut.offset);
+  return viewOf(tensor, rest(cut.shape), rest(cut.strides), cut.offset);
 }
 
 export function diagonal(tensor, offset = 0, dim1 = 0, dim2 = 1) {
@@ -300,7 +304,7 @@ export function diagonal(tensor, offset = 0, dim1 = 0, dim2 = 1) {
   const first = !length ? 0 : offset >= 0 ? offset * tensor.strides[b] : -offset * tensor.strides[a];
   const rest = (list, x) => [...list.filter((_, d) => d !== a && d !== b), x];
   const { shape, strides } = tensor;
-  return seen(tensor, rest(shape, length), rest(strides, strides[a] + strides[b]), tensor.offset + first);
+  return viewOf(tensor, rest(shape, length), rest(strides, strides[a] + strides[b]), tensor.offset + first);
 }
 
 // --------------------------------------------------------------------------------------------------------- indexing
@@ -318,10 +322,10 @@ function sliced(tensor, d, { from, to, step }) {
 /** What `tensor[items]` is: items are whole numbers, slices, null, "..." and tensors. */
 export function index(tensor, items) {
   const uses = (item) => (item === null || item === "..." ? 0 : item.dtype === "bool" ? item.shape.length : 1);
-  const given = items.reduce((count, item) => count + uses(item), 0);
-  if (given > tensor.shape.length)
+  const used = items.reduce((count, item) => count + uses(item), 0);
+  if (used > tensor.shape.length)
     throw new Mistake(
-      `IndexError: ${given} indices for ${shapeInWords(tensor.shape)}, which has ${tensor.shape.length} axes`,
+      `IndexError: ${used} indices for ${shapeInWords(tensor.shape)}, which has ${tensor.shape.length} axes`,
     );
   if (items.filter((item) => item === "...").length > 1)
     throw new Mistake("IndexError: only one ... may stand in an index");
@@ -330,7 +334,7 @@ export function index(tensor, items) {
   let out = tensor;
   for (const item of items) {
     if (item === null) out = unsqueeze(out, d++);
-    else if (item === "...") d += tensor.shape.length - given;
+    else if (item === "...") d += tensor.shape.length - used;
     else if (item instanceof Tensor && (item.shape.length || item.dtype === "bool")) {
       for (const one of placesOf(out, d, item)) places.set(d++, one);
     } else if (item instanceof Tensor || isPlace(item)) {
@@ -361,7 +365,7 @@ export function nonzero(tensor) {
   const steps = rowMajor(tensor.shape);
   const there = [...numbersOf(tensor)].flatMap((x, i) => (x === 0 ? [] : [i]));
   return tensor.shape.map((size, d) =>
-    made(
+    newTensor(
       "int64",
       [there.length],
       there.map((i) => Math.floor(i / steps[d]) % size),
@@ -400,8 +404,8 @@ function gathered(tensor, places) {
       ),
     );
   const [left, right] = [from(before), from(after)];
-  const middle = lists[0].length ? Float64Array.from(lists[0], (_, i) => along(i)) : [];
-  function along(i) {
+  const middle = lists[0].length ? Float64Array.from(lists[0], (_, i) => placeInMemory(i)) : [];
+  function placeInMemory(i) {
     return lists.reduce((sum, list, k) => {
       const size = tensor.shape[axes[k]];
       return sum + (list[i] < 0 ? list[i] + size : list[i]) * tensor.strides[axes[k]];
@@ -410,7 +414,7 @@ function gathered(tensor, places) {
   const out = new Float64Array(count);
   let i = 0;
   for (const a of left) for (const b of middle) for (const c of right) out[i++] = tensor.data[a + b + c];
-  return made(tensor.dtype, all, out, front === 0 && liesAlike(tensor));
+  return newTensor(tensor.dtype, all, out, front === 0 && areRowMajor(tensor));
 }
 
 function offsets(shape, strides) {
@@ -427,7 +431,7 @@ function offsets(shape, strides) {
 // ------------------------------------------------------------------------------------------------------- arithmetic
 
 export const map = (tensor, entry, dtype = tensor.dtype) =>
-  made(dtype, tensor.shape, numbersOf(tensor).map(entry), liesAlike(tensor));
+  newTensor(dtype, tensor.shape, numbersOf(tensor).map(entry), areRowMajor(tensor));
 
 /** Entry by entry of tensors that are made as large as each other. */
 export function zip(tensors, dtype, entry, what) {
@@ -439,10 +443,13 @@ export function zip(tensors, dtype, entry, what) {
   const lists = tensors.map((one) => numbersOf(expand(one, shape)));
   const out = new Float64Array(count);
   for (let i = 0; i < count; i++) out[i] = entry(lists[0][i], lists[1][i], lists[2]?.[i]);
-  return made(dtype, shape, out, liesAlike(...tensors));
+  return newTensor(dtype, shape, out, areRowMajor(...tensors));
 }
 
-/** The axes of a tensor from one on to the end of the list moved behind the others; then lines to run along. */
+/**
+ * A tensor's numbers with these axes last, so that each `length` of them are one line along the axes; `rest` has the
+ * other axes.
+ */
 function lines(tensor, axes) {
   const rest = tensor.shape.map((_, d) => d).filter((d) => !axes.includes(d));
   const turned = permute(tensor, [...rest, ...axes]);
@@ -465,7 +472,7 @@ export function reduced(tensor, dim, keepdim, dtype, entry) {
     entry(numbers.subarray(i * length, (i + 1) * length)),
   );
   const full = keepdim ? tensor.shape.map((size, d) => (axes.includes(d) ? 1 : size)) : shape;
-  return made(dtype, full, out, liesAlike(tensor));
+  return newTensor(dtype, full, out, areRowMajor(tensor));
 }
 
 /** Each line along one axis to a line as long. */
@@ -475,13 +482,13 @@ export function along(tensor, dim, dtype, entry) {
   const { rest, numbers, length } = lines(tensor, [d]);
   const out = new Float64Array(numbers.length);
   for (let i = 0; i < numbers.length; i += length) out.set(entry(numbers.subarray(i, i + length)), i);
-  const turned = made(
+  const turned = newTensor(
     dtype,
     [...rest, d].map((axis) => tensor.shape[axis]),
     out,
   );
   const back = tensor.shape.map((_, axis) => (axis === d ? rest.length : rest.indexOf(axis)));
-  return made(dtype, tensor.shape, numbersOf(permute(turned, back)), liesAlike(tensor));
+  return newTensor(dtype, tensor.shape, numbersOf(permute(turned, back)), areRowMajor(tensor));
 }
 
 export const total = (numbers) => numbers.reduce((sum, x) => added(sum + x), 0);
@@ -514,7 +521,7 @@ export function matmul(a, b) {
         out[at] = sum;
       }
   const shape = [...batch, ...(a.shape.length > 1 ? [rows] : []), ...(b.shape.length > 1 ? [columns] : [])];
-  return made(a.dtype, shape, out, a.shape.length >= b.shape.length);
+  return newTensor(a.dtype, shape, out, a.shape.length >= b.shape.length);
 }
 
 /** Sums of products as the letters say. */
@@ -544,12 +551,12 @@ export function einsum(equation, tensors) {
   const once = Object.keys(sizes)
     .filter((letter) => inputs.split(letter).length === 2)
     .sort();
-  const kept = output === undefined ? once : [...output];
-  if (kept.some((letter) => !(letter in sizes)))
+  const outputs = output === undefined ? once : [...output];
+  if (outputs.some((letter) => !(letter in sizes)))
     throw new Mistake(`RuntimeError: einsum "${equation}" makes a letter of nothing`);
-  const letters = [...kept, ...Object.keys(sizes).filter((letter) => !kept.includes(letter))];
+  const letters = [...outputs, ...Object.keys(sizes).filter((letter) => !outputs.includes(letter))];
   const full = letters.map((letter) => sizes[letter]);
-  const length = numelOf(full.slice(kept.length));
+  const length = numelOf(full.slice(outputs.length));
   spend(numelOf(full) * tensors.length);
   const lists = terms.map((term, t) => {
     const { shape, strides, data, offset } = tensors[t];
@@ -558,7 +565,7 @@ export function einsum(equation, tensors) {
     );
     return numbersOf(new Tensor("float64", full, data, steps, offset));
   });
-  const shape = kept.map((letter) => sizes[letter]);
+  const shape = outputs.map((letter) => sizes[letter]);
   const out = Float64Array.from({ length: numelOf(shape) }, (_, i) =>
     total(
       lists[0]
@@ -568,7 +575,7 @@ export function einsum(equation, tensors) {
   );
   const [{ dtype }] = tensors;
   if (dtype === "bool" || tensors.some((one) => one.dtype !== dtype)) throw new Unknown("einsum of such dtypes");
-  return made(dtype, shape, out, false);
+  return newTensor(dtype, shape, out, false);
 }
 
 export function cat(tensors, dim) {
@@ -593,5 +600,5 @@ export function cat(tensors, dim) {
       out.set(numbers.subarray(i * length, (i + 1) * length), at);
       at += length;
     }
-  return made(dtype, all, out, liesAlike(...tensors));
+  return newTensor(dtype, all, out, areRowMajor(...tensors));
 }

@@ -4,12 +4,12 @@ import { KINDS } from "./limits.js";
 import * as t from "./tensor.js";
 import { Dtype, ELLIPSIS, isNumber, kindOf, listed, numberOf, Slice, sequence, Tuple } from "./values.js";
 
-const { Mistake, Tensor, Unknown, made, numbersOf, refuse, shapeInWords, unknown } = t;
+const { Mistake, Tensor, Unknown, newTensor, numbersOf, refuse, shapeInWords, unknown } = t;
 
 export const settings = { dtype: "float32" }; // what floating-point numbers are where nobody says it
 const floating = (dtype) => (t.isFloat(dtype) ? dtype : settings.dtype);
 const scalarKind = (x) => (typeof x === "boolean" ? "bool" : typeof x === "bigint" ? "int64" : settings.dtype);
-const scalar = (x) => made(scalarKind(x), [], [numberOf(x)]);
+const scalar = (x) => newTensor(scalarKind(x), [], [numberOf(x)]);
 const isWhole = (x) => !t.isFloat(x.dtype);
 
 /** The kind of a result: tensors with axes before single ones, and these before plain numbers, within one sort. */
@@ -30,13 +30,13 @@ const asTensor = (x) => (x instanceof Tensor ? x : scalar(x));
 /** Numbers, or lists of them, as one tensor. */
 export function tensorOf(x, dtype = null) {
   if (x instanceof Tensor) return dtype ? t.cast(x, dtype) : x;
-  if (isNumber(x)) return made(dtype ?? scalarKind(x), [], [numberOf(x)]);
+  if (isNumber(x)) return newTensor(dtype ?? scalarKind(x), [], [numberOf(x)]);
   const parts = listed(x).map((one) => tensorOf(one));
   const isEven = parts.every((one) => one.shape.join() === parts[0].shape.join());
   refuse(!isEven, "ValueError", "the rows of a tensor must be equally long");
   const kind = dtype ?? parts.map((one) => one.dtype).reduce(t.promoted, parts.length ? "bool" : settings.dtype);
   const numbers = parts.flatMap((one) => [...numbersOf(one)]);
-  return made(kind, [parts.length, ...(parts[0]?.shape ?? [])], numbers);
+  return newTensor(kind, [parts.length, ...(parts[0]?.shape ?? [])], numbers);
 }
 
 // ------------------------------------------------------------------------------------------------- entry by entry
@@ -45,8 +45,8 @@ const areWhole = (x, y) =>
   (Number.isInteger(x) && Number.isInteger(y)) || unknown("`//` or `%` of numbers that are not whole");
 const floorDiv = (x, y) => areWhole(x, y) && Math.floor(x / y);
 const modulo = (x, y) => areWhole(x, y) && x - y * Math.floor(x / y);
-/** The first of these, unless one holds True and False. */
-function noBool(what, ...parts) {
+/** Refuses parts that hold True and False. */
+function refuseBool(what, ...parts) {
   const holdsBool = parts.some((one) => kindFor(one) === "bool");
   refuse(holdsBool, "RuntimeError", `\`${what}\` is not for True and False; \`~\` exchanges them in a mask`);
 }
@@ -55,7 +55,9 @@ function entrywise(what, entry, kind = (common) => common) {
     const common = commonKind([a, b]);
     const dtype = kind(common);
     const round = dtype === "float32" || common === "float32" ? Math.fround : (x) => x;
-    const [x, y] = [a, b].map((one) => (one instanceof Tensor ? one : made("float64", [], [round(numberOf(one))])));
+    const [x, y] = [a, b].map((one) =>
+      one instanceof Tensor ? one : newTensor("float64", [], [round(numberOf(one))]),
+    );
     return t.zip([x, y], dtype, entry, what);
   };
 }
@@ -67,14 +69,14 @@ function forWhole(what, entry) {
     return work(a, b);
   };
 }
-const compared = (what, entry) => entrywise(what, entry, () => "bool");
+const comparison = (what, entry) => entrywise(what, entry, () => "bool");
 const power = entrywise("**", (x, y) =>
   x === 1 ? 1 : Math.abs(x) < Infinity && Math.abs(y) < Infinity ? x ** y : unknown("a power of ∞"),
 );
 
 export const BINARY = {
   "+": entrywise("+", (x, y) => x + y),
-  "-": (a, b) => (noBool("-", a, b), entrywise("-", (x, y) => x - y)(a, b)),
+  "-": (a, b) => (refuseBool("-", a, b), entrywise("-", (x, y) => x - y)(a, b)),
   "*": entrywise("*", (x, y) => x * y),
   "/": entrywise("/", (x, y) => x / y, floating),
   "//": (a, b) => (refuseZero(a, b), entrywise("//", floorDiv)(a, b)),
@@ -93,12 +95,12 @@ export const BINARY = {
   "&": forWhole("&", (x, y) => bits(x, y, (p, q) => p & q)),
   "|": forWhole("|", (x, y) => bits(x, y, (p, q) => p | q)),
   "^": forWhole("^", (x, y) => bits(x, y, (p, q) => p ^ q)),
-  "<": compared("<", (x, y) => x < y),
-  "<=": compared("<=", (x, y) => x <= y),
-  ">": compared(">", (x, y) => x > y),
-  ">=": compared(">=", (x, y) => x >= y),
-  "==": compared("==", (x, y) => x === y),
-  "!=": compared("!=", (x, y) => x !== y),
+  "<": comparison("<", (x, y) => x < y),
+  "<=": comparison("<=", (x, y) => x <= y),
+  ">": comparison(">", (x, y) => x > y),
+  ">=": comparison(">=", (x, y) => x >= y),
+  "==": comparison("==", (x, y) => x === y),
+  "!=": comparison("!=", (x, y) => x !== y),
 };
 const bits = (x, y, both) => Number(both(BigInt(x), BigInt(y)));
 function refuseZero(a, b) {
@@ -108,8 +110,8 @@ function refuseZero(a, b) {
 }
 
 export const UNARY = {
-  "-": (x) => (noBool("-", x, x), t.map(x, (one) => -one)),
-  "+": (x) => (noBool("+", x), x),
+  "-": (x) => (refuseBool("-", x), t.map(x, (one) => -one)),
+  "+": (x) => (refuseBool("+", x), x),
   "~": (x) => {
     refuse(t.isFloat(x.dtype), "TypeError", `\`~\` exchanges True and False; this tensor holds ${x.dtype}`);
     return t.map(x, (one) => (x.dtype === "bool" ? 1 - one : -one - 1));
@@ -134,13 +136,14 @@ const bigger = (x, y) => (Number.isNaN(x) || x > y ? x : y);
 const lower = (x, y) => (Number.isNaN(x) || x < y ? x : y);
 const largest = (list) => (list.length ? list.reduce(bigger) : unknown("the largest of nothing"));
 const smallest = (list) => (list.length ? list.reduce(lower) : unknown("the smallest of nothing"));
-const wholeSum = (x, dtype) => dtype ?? (isWhole(x) ? "int64" : x.dtype);
-function filled(x, name, isFlagged = true) {
+const sumKind = (x, dtype) => dtype ?? (isWhole(x) ? "int64" : x.dtype);
+/** Refuses a tensor without numbers, and one of True and False where they are not allowed. */
+function refuseEmpty(x, name, allowsBool = true) {
   if (x.shape.includes(0)) throw new Unknown(`${name} of nothing`);
-  refuse(!isFlagged && x.dtype === "bool", "RuntimeError", `${name} is not for True and False`);
+  refuse(!allowsBool && x.dtype === "bool", "RuntimeError", `${name} is not for True and False`);
 }
 const sum = (x, dim, keepdim, dtype) =>
-  t.reduced(dtype ? t.cast(x, dtype) : x, dim, keepdim, wholeSum(x, dtype), t.total);
+  t.reduced(dtype ? t.cast(x, dtype) : x, dim, keepdim, sumKind(x, dtype), t.total);
 function mean(x, dim, keepdim, dtype) {
   const from = dtype ? t.cast(x, dtype) : x;
   needFloat(from, "mean");
@@ -154,7 +157,8 @@ function variance(x, dim, keepdim, correction, end = (one) => one) {
     return end(squares / Math.max(0, list.length - correction));
   });
 }
-const lessOne = (dim, unbiased, correction) => {
+/** The axes of a variance, and by how much less than their count it is divided; `unbiased` may stand in dim's place. */
+const axesAndCorrection = (dim, unbiased, correction) => {
   if (typeof dim === "boolean") return [null, dim ? 1 : 0];
   return [dim, correction ?? (unbiased === false ? 0 : 1)];
 };
@@ -178,18 +182,18 @@ function logShares(list) {
   const whole = logsumexp(list);
   return list.map((x) => (Number.isFinite(whole) ? x - whole : NaN));
 }
-const place = (list, best) => list.findIndex((x) => Object.is(x, best) || x === best);
+const placeOf = (list, best) => list.findIndex((x) => Object.is(x, best) || x === best);
 function best(name, choose) {
   return (x, dim, keepdim) => {
-    if (dim === null) return filled(x, name), t.reduced(x, null, false, x.dtype, choose);
+    if (dim === null) return refuseEmpty(x, name), t.reduced(x, null, false, x.dtype, choose);
     if (!isNumber(dim)) return (name === "max" ? maximum : minimum)(x, dim);
     const axis = integer(dim);
-    filled(x, name);
+    refuseEmpty(x, name);
     const values = t.reduced(x, axis, keepdim, x.dtype, choose);
     return Tuple.named(["values", "indices"], values, places(x, axis, keepdim, choose));
   };
 }
-const places = (x, dim, keepdim, choose) => t.reduced(x, dim, keepdim, "int64", (list) => place(list, choose(list)));
+const places = (x, dim, keepdim, choose) => t.reduced(x, dim, keepdim, "int64", (list) => placeOf(list, choose(list)));
 const maximum = entrywise("maximum", bigger);
 const minimum = entrywise("minimum", lower);
 
@@ -198,8 +202,8 @@ const minimum = entrywise("minimum", lower);
 const newOf = (size, number, dtype, like = null) => {
   const isNegative = size.some((one) => one < 0);
   refuse(isNegative, "RuntimeError", `a shape has no negative sizes: ${shapeInWords(size)}`);
-  const out = t.contiguous(t.expand(made(dtype, [], [number]), size));
-  out.lies = !like || t.liesAlike(like);
+  const out = t.contiguous(t.expand(newTensor(dtype, [], [number]), size));
+  out.layoutKnown = !like || t.areRowMajor(like);
   return out;
 };
 function arange(start, end, step, dtype) {
@@ -208,21 +212,21 @@ function arange(start, end, step, dtype) {
   const [from, to] = end === null ? [0, numberOf(start)] : [numberOf(start), numberOf(end)];
   const by = step === null ? 1 : numberOf(step);
   refuse(!by || (to - from) / by < 0, "RuntimeError", "arange does not come from its start to its end");
-  return made(kind, ...counted(Math.ceil((to - from) / by), (i) => from + i * by));
+  return newTensor(kind, ...rowOf(Math.ceil((to - from) / by), (i) => from + i * by));
 }
 /** A row of so many numbers: its shape and the numbers. */
-function counted(count, entry) {
+function rowOf(count, entry) {
   newOf([count], 0, "bool"); // refuses what is too large
   return [[count], Float64Array.from({ length: count }, (_, i) => entry(i))];
 }
 /** A matrix, number by number. */
 const matrix = (dtype, rows, columns, entry) =>
-  made(dtype, [rows, columns], counted(rows * columns, (n) => entry(Math.floor(n / columns), n % columns))[1]);
+  newTensor(dtype, [rows, columns], rowOf(rows * columns, (n) => entry(Math.floor(n / columns), n % columns))[1]);
 function triangle(x, isInside) {
   refuse(x.shape.length < 2, "RuntimeError", `a triangle needs two axes, not ${shapeInWords(x.shape)}`);
   const [rows, columns] = x.shape.slice(-2);
   const numbers = numbersOf(x).map((one, i) => (isInside(Math.floor(i / columns) % rows, i % columns) ? one : 0));
-  return made(x.dtype, x.shape, numbers);
+  return newTensor(x.dtype, x.shape, numbers);
 }
 function diag(x, k) {
   if (x.shape.length === 2) return t.diagonal(x, k);
@@ -232,18 +236,18 @@ function diag(x, k) {
   return matrix(x.dtype, size, size, (i, j) => (j - i === k ? numbers[Math.min(i, j)] : 0));
 }
 /** The slices at these places of an axis, one behind the other. */
-function taken(x, d, places) {
-  const out = t.index(x, [...Array(d).fill(new Slice(null, null, null)), made("int64", [places.length], places)]);
-  return Object.assign(t.contiguous(out), { lies: t.liesAlike(x) });
+function slicesAt(x, d, places) {
+  const out = t.index(x, [...Array(d).fill(new Slice(null, null, null)), newTensor("int64", [places.length], places)]);
+  return Object.assign(t.contiguous(out), { layoutKnown: t.areRowMajor(x) });
 }
-const upTo = (count) => counted(count, (i) => i)[1];
+const upTo = (count) => rowOf(count, (i) => i)[1];
 function repeat(x, sizes) {
   const words = `repeat needs a number for each axis of ${shapeInWords(x.shape)}, not ${sizes.length}`;
   refuse(sizes.length < x.shape.length, "RuntimeError", words);
   if (sizes.some((one) => one < 0)) throw new Unknown("repeat fewer than 0 times");
   const full = t.reshape(x, [...new Array(sizes.length - x.shape.length).fill(1), ...x.shape]);
   const again = (times, size) => upTo(times * size).map((i) => i % size);
-  return sizes.reduce((out, times, d) => taken(out, d, again(times, out.shape[d])), full);
+  return sizes.reduce((out, times, d) => slicesAt(out, d, again(times, out.shape[d])), full);
 }
 function repeatInterleave(x, repeats, dim) {
   const from = dim === null ? t.flatten(x, 0, -1) : x;
@@ -253,7 +257,7 @@ function repeatInterleave(x, repeats, dim) {
   const isEach = times.length === 1 || times.length === size;
   refuse(!isEach, "RuntimeError", "repeats must be as many as the axis is long");
   const places = Array.from({ length: size }, (_, i) => Array(times[times.length === 1 ? 0 : i]).fill(i)).flat();
-  return taken(from, d, places);
+  return slicesAt(from, d, places);
 }
 function roll(x, shifts, dims) {
   if (dims === null) return t.reshape(roll(t.flatten(x, 0, -1), shifts, [0]), x.shape);
@@ -261,13 +265,13 @@ function roll(x, shifts, dims) {
   const moved = (size, by) => upTo(size).map((i) => (((i - by) % size) + size) % size);
   return dims.reduce((out, dim, i) => {
     const d = t.axisOf(dim, out.shape.length);
-    return taken(out, d, moved(out.shape[d], shifts[i]));
+    return slicesAt(out, d, moved(out.shape[d], shifts[i]));
   }, x);
 }
 function flip(x, dims) {
   return dims.reduce((out, dim) => {
     const d = t.axisOf(dim, out.shape.length);
-    return taken(out, d, upTo(out.shape[d]).reverse());
+    return slicesAt(out, d, upTo(out.shape[d]).reverse());
   }, x);
 }
 /** The parts of an axis, each so long, the last as long as is left. */
@@ -307,7 +311,7 @@ function nllLoss(x, target, reduction) {
   refuse(wanted.length !== count, "ValueError", words);
   if (wanted.some((one) => one < 0 || one >= classes)) throw new Unknown("targets outside the classes");
   const numbers = numbersOf(x);
-  const losses = made(x.dtype, ...counted(count, (i) => -numbers[i * classes + wanted[i]]));
+  const losses = newTensor(x.dtype, ...rowOf(count, (i) => -numbers[i * classes + wanted[i]]));
   if (reduction === "none") return losses;
   return { mean, sum }[reduction]?.(losses, null, false, null) ?? unknown(`reduction="${reduction}"`);
 }
@@ -371,23 +375,25 @@ const integer = (x) => {
   return unknown(`${kindOf(x)} in place of a whole number`);
 };
 const tensor = (x) => (x instanceof Tensor ? x : unknown(`${kindOf(x)} in place of a tensor`));
+/** How arguments are read, by the letter of their kind. */
 const READ = {
   t: tensor,
-  o: (x) => (x === null || x instanceof Tensor ? x : unknown(`${kindOf(x)} in place of a tensor`)), // or none
-  n: (x) => (x instanceof Tensor || isNumber(x) ? x : unknown(`${kindOf(x)} in place of a number`)),
-  f: (x) => (x === null ? null : numberOf(x)),
-  i: integer,
-  J: (x) => (x === null ? null : integer(x)),
-  I: (x) => (x === null ? null : typeof x === "bigint" || x instanceof Tensor ? integer(x) : sequence(x).map(integer)),
-  L: (x) => (x === null ? null : typeof x === "bigint" ? [integer(x)] : sequence(x).map(integer)),
-  S: (x) => sequence(x).map(integer),
-  b: (x) => (typeof x === "boolean" ? x : unknown(`${kindOf(x)} in place of True or False`)),
-  d: (x) => (x === null ? null : x instanceof Dtype ? x.name : (x?.dtype ?? unknown(`the dtype ${kindOf(x)}`))),
+  o: (x) => (x === null || x instanceof Tensor ? x : unknown(`${kindOf(x)} in place of a tensor`)), // a tensor or none
+  n: (x) => (x instanceof Tensor || isNumber(x) ? x : unknown(`${kindOf(x)} in place of a number`)), // a number or a tensor
+  f: (x) => (x === null ? null : numberOf(x)), // a number or none
+  i: integer, // a whole number
+  J: (x) => (x === null ? null : integer(x)), // a whole number or none
+  I: (x) => (x === null ? null : typeof x === "bigint" || x instanceof Tensor ? integer(x) : sequence(x).map(integer)), // one, several or none
+  L: (x) => (x === null ? null : typeof x === "bigint" ? [integer(x)] : sequence(x).map(integer)), // several or none; one is a list of it
+  S: (x) => sequence(x).map(integer), // a shape
+  b: (x) => (typeof x === "boolean" ? x : unknown(`${kindOf(x)} in place of True or False`)), // True or False
+  d: (x) => (x === null ? null : x instanceof Dtype ? x.name : (x?.dtype ?? unknown(`the dtype ${kindOf(x)}`))), // a dtype or none
+  // tensors, at least one
   l: (x) => {
     const list = listed(x).map(tensor);
     return list.length ? list : unknown("an empty list of tensors");
   },
-  a: (x) => x,
+  a: (x) => x, // anything
 };
 const DEFAULTS = { None: null, True: true, False: false };
 const parameter = (text) => {
@@ -425,26 +431,26 @@ function taking(name, words, work, isOfF = false) {
   };
 }
 
-// name → [arguments, what it does]. t: a tensor, n: a number or a tensor, i: a whole number, I: or several or none …
+// name → [arguments, what it does]; the letter behind an argument's name is its kind, as in READ.
 // biome-ignore format: an operation a line
 const BOTH = {
   softmax: ["input:t dim:i dtype:d=None", (x, dim, dtype) => shares(x, dim, dtype, "softmax", softmaxOf)],
   log_softmax: ["input:t dim:i dtype:d=None", (x, dim, dtype) => shares(x, dim, dtype, "log_softmax", logShares)],
-  logsumexp: ["input:t dim:I keepdim:b=False", (x, dim, keepdim) => (filled(x, "logsumexp"), t.reduced(x, dim, keepdim, floating(x.dtype), logsumexp))],
+  logsumexp: ["input:t dim:I keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "logsumexp"), t.reduced(x, dim, keepdim, floating(x.dtype), logsumexp))],
   sum: ["input:t dim:I=None keepdim:b=False dtype:d=None", sum],
   mean: ["input:t dim:I=None keepdim:b=False dtype:d=None", mean],
   norm: ["input:t p:a=2 dim:I=None keepdim:b=False", (x, p, dim, keepdim) => (needFloat(x, "norm"), Number(p) === 2 ? t.reduced(x, dim, keepdim, x.dtype, (list) => Math.sqrt(t.total(list.map((one) => one * one)))) : unknown("another norm"))],
-  var: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None", (x, d, u, keepdim, c) => { const [dim, less] = lessOne(d, u, c); return variance(x, READ.I(dim), keepdim, less); }],
-  std: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None", (x, d, u, keepdim, c) => { const [dim, less] = lessOne(d, u, c); return variance(x, READ.I(dim), keepdim, less, Math.sqrt); }],
-  amax: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => (filled(x, "amax"), t.reduced(x, dim, keepdim, x.dtype, largest))],
-  amin: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => (filled(x, "amin"), t.reduced(x, dim, keepdim, x.dtype, smallest))],
+  var: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None", (x, d, u, keepdim, c) => { const [dim, less] = axesAndCorrection(d, u, c); return variance(x, READ.I(dim), keepdim, less); }],
+  std: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None", (x, d, u, keepdim, c) => { const [dim, less] = axesAndCorrection(d, u, c); return variance(x, READ.I(dim), keepdim, less, Math.sqrt); }],
+  amax: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "amax"), t.reduced(x, dim, keepdim, x.dtype, largest))],
+  amin: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "amin"), t.reduced(x, dim, keepdim, x.dtype, smallest))],
   max: ["input:t dim:a=None keepdim:b=False", best("max", largest)],
   min: ["input:t dim:a=None keepdim:b=False", best("min", smallest)],
-  argmax: ["input:t dim:J=None keepdim:b=False", (x, dim, keepdim) => (filled(x, "argmax", false), places(x, dim, keepdim, largest))],
-  argmin: ["input:t dim:J=None keepdim:b=False", (x, dim, keepdim) => (filled(x, "argmin", false), places(x, dim, keepdim, smallest))],
+  argmax: ["input:t dim:J=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "argmax", false), places(x, dim, keepdim, largest))],
+  argmin: ["input:t dim:J=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "argmin", false), places(x, dim, keepdim, smallest))],
   any: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => list.some(isOn))],
   all: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => list.every(isOn))],
-  cumsum: ["input:t dim:i dtype:d=None", (x, dim, dtype) => t.along(x, dim, wholeSum(x, dtype), (list) => { let so = 0; t.total(list); return list.map((one) => (so += one)); })],
+  cumsum: ["input:t dim:i dtype:d=None", (x, dim, dtype) => t.along(x, dim, sumKind(x, dtype), (list) => { let so = 0; t.total(list); return list.map((one) => (so += one)); })],
   tril: ["input:t diagonal:i=0", (x, k) => triangle(x, (i, j) => j - i <= k)],
   triu: ["input:t diagonal:i=0", (x, k) => triangle(x, (i, j) => j - i >= k)],
   diag: ["input:t diagonal:i=0", diag],
@@ -534,9 +540,9 @@ const OF_F = {
   linear: ["input:t weight:t bias:o=None", (x, weight, bias) => { const out = t.matmul(x, weight.shape.length > 1 ? t.transpose(weight, 0, 1) : weight); return bias ? BINARY["+"](out, bias) : out; }],
 };
 
-const ready = (table, isOfF = false) =>
+const functionsOf = (table, isOfF = false) =>
   new Map(Object.entries(table).map(([name, [words, work]]) => [name, taking(name, words, work, isOfF)]));
-const sized =
+const filledWith =
   (number) =>
   (positional, { dtype = null, size, device = null, ...named } = {}) => {
     if (Object.keys(named).length || device !== null)
@@ -549,11 +555,11 @@ const sized =
     );
   };
 
-export const METHODS = ready({ ...BOTH, ...OF_TENSORS });
+export const METHODS = functionsOf({ ...BOTH, ...OF_TENSORS });
 export const FUNCTIONS = new Map([
-  ...ready({ ...BOTH, ...OF_TORCH }),
-  ["ones", sized(1)],
-  ["zeros", sized(0)],
+  ...functionsOf({ ...BOTH, ...OF_TORCH }),
+  ["ones", filledWith(1)],
+  ["zeros", filledWith(0)],
   [
     "einsum",
     ([equation, ...operands]) => {
@@ -576,7 +582,7 @@ for (const name of ["permute", "reshape", "flip"]) {
     positional.length > 2 ? unknown(`torch.${name} with its numbers one by one`) : work(positional, named),
   );
 }
-export const OF_FUNCTIONAL = ready(OF_F, true);
+export const OF_FUNCTIONAL = functionsOf(OF_F, true);
 
 export const PROPERTIES = {
   T: (x) => t.permute(x, [...x.shape.keys()].reverse()),

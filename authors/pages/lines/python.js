@@ -4,7 +4,7 @@ import { parser } from "@lezer/python";
 import { DEEPEST, MOST_CALLS } from "./limits.js";
 import { begin, Mistake, numbersOf, numelOf, select, Tensor, Unknown } from "./tensor.js";
 import { BINARY, FUNCTIONS, fromTensor, indexed, METHODS, OF_FUNCTIONAL, PROPERTIES, UNARY } from "./torch.js";
-import { Dtype, ELLIPSIS, isNumber, kindOf, lazy, numberOf, Slice, sequence, Thing, Tuple } from "./values.js";
+import { Dtype, ELLIPSIS, isList, isNumber, kindOf, lazy, numberOf, Slice, sequence, Thing, Tuple } from "./values.js";
 
 /** What cannot be read as Python: a reason, and from where to where. */
 export class Unreadable extends Error {
@@ -136,7 +136,11 @@ const chosen =
   };
 const positive = (x) => (x < 0 ? -x : x);
 const BUILTINS = {
-  len: ([x]) => BigInt(x instanceof Tensor ? (x.shape[0] ?? fail("len of a single number")) : sequence(x).length),
+  len: ([x]) => {
+    if (x?.isLazy)
+      throw new Mistake("TypeError: what is gone through once has no length: make a list of it, `list(…)`");
+    return BigInt(x instanceof Tensor ? (x.shape[0] ?? fail("len of a single number")) : sequence(x).length);
+  },
   range: (given) => {
     const [from, to, by] = given.length > 1 ? given : [0n, given[0]];
     const out = [];
@@ -171,12 +175,11 @@ const BUILTINS = {
     const all = lists.map(iterated);
     if (strict && all.some((one) => one.length !== all[0].length))
       throw new Mistake("ValueError: zip's lists are not equally long");
-    return Array.from({ length: Math.min(...all.map((one) => one.length)) }, (_, i) =>
-      Tuple.from(all, (one) => one[i]),
-    );
+    const length = Math.min(...all.map((one) => one.length));
+    return lazy(Array.from({ length }, (_, i) => Tuple.from(all, (one) => one[i])));
   },
-  enumerate: ([x, start = 0n]) => iterated(x).map((one, i) => Tuple.of(BigInt(i) + start, one)),
-  reversed: ([x]) => iterated(x).reverse(),
+  enumerate: ([x, start = 0n]) => lazy(iterated(x).map((one, i) => Tuple.of(BigInt(i) + start, one))),
+  reversed: ([x]) => lazy(iterated(x).reverse()),
   next: ([x]) => iterated(x)[0] ?? fail("next of nothing"),
   all: ([x]) => iterated(x).every(isTrue),
   any: ([x]) => iterated(x).some(isTrue),
@@ -278,16 +281,16 @@ function operate(sign, a, b) {
   }
   if (sign === "==" || sign === "!=") return equal(a, b) === (sign === "==");
   if (isNumber(a) && isNumber(b)) return numbers(sign, a, b);
-  if (sign === "+" && Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple)
+  if (sign === "+" && isList(a) && isList(b) && a instanceof Tuple === b instanceof Tuple)
     return a instanceof Tuple ? Tuple.from([...a, ...b]) : [...a, ...b];
-  if (sign === "*" && Array.isArray(a) && typeof b === "bigint") {
+  if (sign === "*" && isList(a) && typeof b === "bigint") {
     if (Number(b) * a.length > MOST_CALLS) throw new Unknown("so long a list");
     const long = Array(Math.max(0, Number(b)))
       .fill([...a])
       .flat();
     return a instanceof Tuple ? Tuple.from(long) : long;
   }
-  if (sign === "*" && Array.isArray(b) && typeof a === "bigint") return operate(sign, b, a);
+  if (sign === "*" && isList(b) && typeof a === "bigint") return operate(sign, b, a);
   throw new Unknown(`\`${sign}\` of ${kindOf(a)} and ${kindOf(b)}`);
 }
 
@@ -408,7 +411,10 @@ export class Python {
   }
   doFunctionDefinition(node, at) {
     const [, name, list, ...rest] = children(node);
-    at.scope.names.set(text(at.source, name), this.functionFrom(list, this.body(rest.at(-1)), at, text(at.source, name)));
+    at.scope.names.set(
+      text(at.source, name),
+      this.functionFrom(list, this.body(rest.at(-1)), at, text(at.source, name)),
+    );
   }
   doImportStatement(node, at) {
     const words = text(at.source, node).replace(/[()]/g, " ").trim().split(/\s+/).join(" ");
@@ -578,7 +584,9 @@ export class Python {
     if (sign.name === ".") return this.attribute(owner, text(at.source, rest[0]), text(at.source, of));
     const key = this.key(rest.slice(0, -1), at);
     if (owner instanceof Tensor) return indexed(owner, key);
-    if (!Array.isArray(owner)) throw new Unknown(`[ ] behind ${kindOf(owner)}`);
+    if (owner?.isLazy)
+      throw new Mistake("TypeError: what is gone through once has no places: make a list of it, `list(…)`");
+    if (!isList(owner)) throw new Unknown(`[ ] behind ${kindOf(owner)}`);
     if (key instanceof Slice) return cut(owner, key);
     const place =
       typeof key === "bigint"
@@ -625,7 +633,7 @@ export class Python {
         close: nearest(name, [...METHODS.keys(), ...Object.keys(PROPERTIES)]),
       });
     }
-    if (name === "append" && Array.isArray(owner) && !(owner instanceof Tuple))
+    if (name === "append" && isList(owner) && !(owner instanceof Tuple))
       return ([x]) => (owner.push(x) > MOST_CALLS ? fail("so long a list") : null);
     if (owner instanceof Tuple && owner.fields?.includes(name)) return owner[owner.fields.indexOf(name)];
     throw new Unknown(`\`${words}.${name}\``);

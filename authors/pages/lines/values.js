@@ -40,6 +40,7 @@ export function kindOf(x) {
   if (x === null) return "None";
   if (x === ELLIPSIS) return "...";
   if (x instanceof Tensor) return "a tensor";
+  if (x?.isLazy) return "an iterator";
   if (x instanceof Tuple) return "a tuple";
   if (Array.isArray(x)) return "a list";
   if (x instanceof Thing) return x.name;
@@ -52,8 +53,11 @@ export function numberOf(x) {
   return Number(x);
 }
 
-/** What is gone through once, as a generator is: no list for PyTorch. */
+/** What is gone through once, as a generator or what `zip` gives: no list for PyTorch, and it has no places. */
 export const lazy = (list) => Object.assign(list, { isLazy: true });
+
+/** Whether it is a list or a tuple. */
+export const isList = (x) => Array.isArray(x) && !x.isLazy;
 
 /** The parts of a list or a tuple. */
 export function listed(x) {

@@ -100,6 +100,7 @@ def aged(text):
                 re.sub(need.uses, lambda use: re.sub("[a-z]", r"gone-\g<0>", use[0], count=1), part)
                 for part in parts[::2]
             ]
+    parts[1::2] = map(unsupported, parts[1::2])
     return "".join(parts)
 
 

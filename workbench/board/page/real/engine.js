@@ -249,7 +249,8 @@ export class RealEngine extends Journal {
   }
 
   choose(place) {
-    this.set({ asks: place >= this.spans.length - 1 ? END : place }, "", "asks");
+    const asks = place >= this.spans.length - 1 ? END : place;
+    this.set({ asks }, `*${this.word(place)}* asks.`, "asks");
   }
 
   rewrite(text, said, gesture = null) {

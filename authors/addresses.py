@@ -34,20 +34,20 @@ def problems():
     repository, site = addresses()
     if not repository and not site:
         return [FILL_IN]
-    found = []
+    sentences = []
     for name, address in (("repository", repository), ("site", site)):
         parts = urlsplit(address)
         if not address:
-            found.append(f"{name} is empty: with one address alone, half of the links lead nowhere.")
+            sentences.append(f"{name} is empty: with one address alone, half of the links lead nowhere.")
         elif parts.scheme != "https" or "." not in parts.netloc or re.search(r"\s", address):
-            found.append(f'{name} = "{address}" is no whole address: it begins with https:// and a host.')
+            sentences.append(f'{name} = "{address}" is no whole address: it begins with https:// and a host.')
         elif parts.query or parts.fragment or address.endswith(".html"):
-            found.append(f'{name} = "{address}" names a page: leave out what stands behind the folder.')
+            sentences.append(f'{name} = "{address}" names a page: leave out what stands behind the folder.')
         elif {"OWNER", "NAME"} & set(re.split(r"[/.]", address)):
-            found.append(f'{name} = "{address}" still has OWNER or NAME in it.')
+            sentences.append(f'{name} = "{address}" still has OWNER or NAME in it.')
     if repository.startswith(GITHUB) and not re.fullmatch(r"[\w.-]+/[\w.-]+", repository.removeprefix(GITHUB)):
-        found.append(f'repository = "{repository}" is not {GITHUB}OWNER/NAME.')
-    return found
+        sentences.append(f'repository = "{repository}" is not {GITHUB}OWNER/NAME.')
+    return sentences
 
 
 # ------------------------------------------------------------------------------------------------ links of a lesson
@@ -79,6 +79,7 @@ def codespaces():
 
 
 def on_github():
+    """Whether the repository's address is one on GitHub."""
     return addresses()[0].startswith(GITHUB)
 
 
@@ -92,8 +93,8 @@ def linked(*pairs):
 
 def between(text, begins, inner):
     """The text with other lines between a comment that begins so and the next END."""
-    found = re.compile(rf"(<!-- {re.escape(begins)}[^\n]*-->\n).*?({END})", re.S)
-    return found.sub(lambda match: f"{match[1]}\n{inner}\n\n{match[2]}", text)
+    lines = re.compile(rf"(<!-- {re.escape(begins)}[^\n]*-->\n).*?({END})", re.S)
+    return lines.sub(lambda match: f"{match[1]}\n{inner}\n\n{match[2]}", text)
 
 
 def with_ways_in(readme):
@@ -104,6 +105,7 @@ def with_ways_in(readme):
 
 
 def published():
+    """README's first lines once the course has an address: badges, ways to run it elsewhere, and how to clone it."""
     repository, site = addresses()
     first = "01_by_hand"
     badges = [
@@ -112,11 +114,11 @@ def published():
         ("Binder", "https://mybinder.org/badge_logo.svg", binder(first)),
         ("Open in GitHub Codespaces", "https://github.com/codespaces/badge.svg", codespaces()),
     ]
-    shown = " ".join(f"[![{words}]({picture})]({to})" for words, picture, to in badges if to)
+    links = " ".join(f"[![{words}]({picture})]({to})" for words, picture, to in badges if to)
     elsewhere = linked(("Colab", colab(first)), ("Binder", binder(first)), ("Codespaces", codespaces()))
     online = f"**[Read and play it online]({page()})**: nothing to install. " if site else ""
     return f"""\
-{shown}
+{links}
 
 {online}As notebooks that ask for your guesses and check your code: {", ".join(elsewhere)}, or on your machine:
 
@@ -194,6 +196,6 @@ def with_urls(settings):
 def with_citation(citation):
     """CITATION.cff with the addresses."""
     repository, site = addresses()
-    kept = re.sub(r"^(repository-code|url): .*\n", "", citation, flags=re.M)
+    without = re.sub(r"^(repository-code|url): .*\n", "", citation, flags=re.M)
     lines = [f'{name}: "{to}"\n' for name, to in (("repository-code", repository), ("url", site)) if to]
-    return kept + "".join(lines)
+    return without + "".join(lines)

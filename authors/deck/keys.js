@@ -17,7 +17,7 @@ import { turnCode } from "./steps.js";
 const jump = document.querySelector(".jump");
 const help = document.querySelector(".help");
 const SENT = "deck-key"; // from the speaker's window: what was pressed there, or where it was clicked
-let number = ""; // of the slide that is jumped to, as far as it was typed
+let number = ""; // of the slide to go to, as far as it was typed
 
 // keys: as nameOf says them. anywhere: in the overview too; live: where there is a Python.
 const KEYS = [
@@ -34,7 +34,7 @@ const KEYS = [
     does: backwards,
   },
   { keys: [..."0123456789"], label: "a number, Enter", says: "jump to that slide", does: addDigit, anywhere: true },
-  { keys: ["Backspace"], does: () => number && jumpTo(number.slice(0, -1)), anywhere: true },
+  { keys: ["Backspace"], does: () => number && showNumber(number.slice(0, -1)), anywhere: true },
   { keys: ["Enter"], does: arrive, anywhere: true },
   { keys: ["Home"], does: () => goTo(Reveal.getSlides()[0]) },
   { keys: ["End"], does: () => goTo(Reveal.getSlides().at(-1)) },
@@ -42,7 +42,7 @@ const KEYS = [
     keys: ["Escape"],
     label: "Escape",
     says: "out of a board, a guess, a line or a cell; then the overview",
-    does: () => (number ? jumpTo("") : Reveal.toggleOverview()),
+    does: () => (number ? showNumber("") : Reveal.toggleOverview()),
     anywhere: true,
   },
   {
@@ -84,7 +84,7 @@ const KEYS = [
   { keys: ["f"], label: "f", says: "full screen", does: fillScreen, anywhere: true },
   { keys: ["?"], label: "?", says: "these keys", does: () => help.showModal(), anywhere: true },
 ];
-const AWAY = ["PageDown", "PageUp", "ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"]; // what lies over the slide
+const ON_AND_BACK = ["PageDown", "PageUp", "ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"]; // they also close what lies over the slide
 const OVERVIEW = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
 
 export function startKeys() {
@@ -171,18 +171,20 @@ function actionOf(target, name) {
 // Escape closes it, and so does whatever leads on or back: a clicker has no Escape.
 function inDialog(event, dialog, name) {
   event.stopPropagation();
-  if (!AWAY.includes(name) && (event.isTrusted || name !== "Escape")) return;
+  if (!ON_AND_BACK.includes(name) && (event.isTrusted || name !== "Escape")) return;
   event.preventDefault();
   dialog.close();
 }
 
 // -------------------------------------------------------------------------------------------- what the keys do
 
-const takeAway = () => {
-  jumpTo("");
-  if (Reveal.isPaused()) return !Reveal.togglePause(false);
-  return false;
-};
+// Takes away what lies over the slide; says whether that was the black screen.
+function takeAway() {
+  showNumber("");
+  const isBlack = Reveal.isPaused();
+  if (isBlack) Reveal.togglePause(false);
+  return isBlack;
+}
 
 function onwards(name) {
   if (takeAway()) return;
@@ -195,10 +197,11 @@ function backwards() {
 }
 
 function addDigit(digit) {
-  jumpTo(number + digit);
+  showNumber(number + digit);
 }
 
-function jumpTo(text) {
+// The number that is typed so far, in a corner of the slide; "" takes it away.
+function showNumber(text) {
   number = text;
   jump.hidden = !text;
   jump.textContent = `Slide ${text}`;
@@ -210,7 +213,7 @@ function arrive() {
     if (Reveal.isOverview()) Reveal.toggleOverview(false);
     if (number) goTo(slide);
   }
-  jumpTo("");
+  showNumber("");
 }
 
 function fillScreen() {

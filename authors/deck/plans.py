@@ -54,7 +54,12 @@ class Planned:
 
     def is_passed(self, plan):
         """Whether next goes past it in this plan."""
-        return plan.is_short and (self.is_later or self.slide.short == 0)
+        return plan.is_short and self.can_wait
+
+    @property
+    def can_wait(self):
+        """Whether a lecture may leave it out: it is for a second reading, or has no minutes in a short one."""
+        return self.is_later or self.slide.short == 0
 
     def minutes(self, plan):
         """What it takes in this plan."""
@@ -66,7 +71,7 @@ class Planned:
 
 def planned(cells, pairs):
     """Each of the pairs of a slide and its cells, of a notebook's cells, as a `Planned`."""
-    later, level, slides, section = set(), 0, [], ""
+    later, level, slides, section = set(), 0, [], ""  # level: of the heading whose second reading goes on, or 0
     for cell in cells:
         heading = cell.cell_type == "markdown" and HEADING.match(cell.source)
         if heading and level and len(heading[1]) <= level:
@@ -79,8 +84,8 @@ def planned(cells, pairs):
         heading = own[0].cell_type == "markdown" and HEADING.match(own[0].source)
         if heading and len(heading[1]) < 3:
             section = READING.sub("", heading[2])
-        shown = [cell.source for cell in own if cell.cell_type == "code" and not is_skipped(cell)]
-        asks, dictates = (any(f"{name}(" in source for source in shown) for name in ("predict", "blank"))
+        sources = [cell.source for cell in own if cell.cell_type == "code" and not is_skipped(cell)]
+        asks, dictates = (any(f"{name}(" in source for source in sources) for name in ("predict", "blank"))
         slides.append(Planned(slide, number, section, asks, dictates, own[0].id in later))
     return slides
 
@@ -92,17 +97,17 @@ def is_skipped(cell):
 
 def for_the_deck(slides):
     """For each slide, plan → seconds, whether next passes it, and what the speaker is told of its time."""
-    return [{name: told(slides, i, plan) for name, plan in PLANS.items()} for i in range(len(slides))]
+    return [{name: entry(slides, i, plan) for name, plan in PLANS.items()} for i in range(len(slides))]
 
 
-def told(slides, i, plan):
+def entry(slides, i, plan):
     """A slide's entry of `for_the_deck` in one plan."""
     one, minutes = slides[i], [each.minutes(plan) for each in slides]
     begins = sum(minutes[:i])
-    passed = [each.number for each in following(slides, i + 1) if each.is_passed(plan)]
+    passed = [each.number for each in that_can_wait(slides, i + 1) if each.is_passed(plan)]
     note = [] if one.is_passed(plan) else [f"{plain(minutes[i])} min, from {clock(begins)} of {plain(sum(minutes))}."]
-    if one.is_later or one.slide.short == 0:
-        after = next((each.number for each in slides[i:] if not each.is_later and each.slide.short != 0), None)
+    if one.can_wait:
+        after = next((each.number for each in slides[i:] if not each.can_wait), None)
         on = f"{after} Enter goes on" if after else "here the lecture may end"
         note.append(f"{'Second reading' if one.is_later else 'It may be left out'}: {on}.")
     elif passed:
@@ -110,10 +115,10 @@ def told(slides, i, plan):
     return {"seconds": round(60 * minutes[i]), "passes": one.is_passed(plan), "note": " ".join(note)}
 
 
-def following(slides, i):
+def that_can_wait(slides, i):
     """The slides from i on that can be passed, up to the next that cannot."""
     for one in slides[i:]:
-        if not (one.is_later or one.slide.short == 0):
+        if not one.can_wait:
             return
         yield one
 
@@ -151,15 +156,15 @@ def in_words(slides):
     passed = [one.number for one in slides if one.is_passed(short)]
     talk = f": neighbours' talk and a second vote take {plain(TALK)}" if 45 - sum(sections.values()) >= TALK else ""
     by_number = f" → passes {span(passed)}; a number and Enter shows one of them." if passed else ""
-    votes = sum(one.votes for one in slides)
+    votes, counts = sum(one.votes for one in slides), for_votes_and_lines(there, short)
     return (
-        f"In 45 minutes, {given(there, short)}: {parts}; {spare(there, short, 45)}{talk}.{by_number} In 90 minutes "
+        f"In 45 minutes, {counts}: {parts}; {spare(there, short, 45)}{talk}.{by_number} In 90 minutes "
         f"there is time for every slide and for talk in each of the {votes} votes, which then take {plain(long.vote)}: "
         f"{spare(slides, long, 90)}."
     )
 
 
-def given(slides, plan):
+def for_votes_and_lines(slides, plan):
     """What is counted for votes and dictated lines."""
     votes, lines = sum(one.votes for one in slides), sum(one.dictates for one in slides)
     return (

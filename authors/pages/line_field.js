@@ -24,7 +24,8 @@ export function setUpLine(form, { ready, before, done, keep, typed, again = "" }
   const load = () => {
     loading ??= ready().then(
       (parts) => {
-        setTimeout(() => parts.lines.judge(line, `${name} = torch.ones(2, 2)[0] @ torch.ones(2, 2)`, parts.lesson), 50); // so that the first time is no slower
+        const anyLine = `${name} = torch.ones(2, 2)[0] @ torch.ones(2, 2)`;
+        setTimeout(() => parts.lines.judge(line, anyLine, parts.lesson), 50); // so that the learner's own is not the slow first one
         return parts;
       },
       () => {
@@ -35,15 +36,15 @@ export function setUpLine(form, { ready, before, done, keep, typed, again = "" }
     return loading;
   };
 
-  function say(found, isNew) {
-    const [sign, kind] = STATE[found.status] ?? ["…", ""];
-    const words = found.slip ? found.says : marked(found.says);
-    const more = [found.again, found.status === "wrong" && again].filter(Boolean).join(" ");
+  function say(verdict, isNew) {
+    const [sign, kind] = STATE[verdict.status] ?? ["…", ""];
+    const words = verdict.slip ? verdict.says : marked(verdict.says);
+    const more = [verdict.again, verdict.status === "wrong" && again].filter(Boolean).join(" ");
     form.querySelector(".verdict").innerHTML = `${sign} ${words}`;
     form.querySelector(".verdict").className = `verdict ${kind}`;
     form.querySelector(".more").innerHTML = more;
-    form.querySelector(".both").replaceChildren(...(isNew && found.yours !== undefined ? bothTables(found) : []));
-    if (found.at !== undefined && isNew) point(found.at);
+    form.querySelector(".both").replaceChildren(...(isNew && verdict.yours !== undefined ? bothTables(verdict) : []));
+    if (verdict.at !== undefined && isNew) point(verdict.at);
   }
   function point(at) {
     editor.focus();
@@ -57,13 +58,13 @@ export function setUpLine(form, { ready, before, done, keep, typed, again = "" }
       return say({ status: "unknown", says: "What compares your line could not be loaded. Try again." }, true);
     editor.value = parts.lines.completed(editor.value, name);
     grow();
-    const found = parts.lines.judge(line, editor.value, parts.lesson, done());
-    say(found, true);
-    const { status, says, slip } = found;
+    const verdict = parts.lines.judge(line, editor.value, parts.lesson, done());
+    say(verdict, true);
+    const { status, says, slip } = verdict;
     typed(editor.value);
     if (status === "right" || status === "wrong")
       keep({ text: editor.value, right: status === "right", said: { status, says, slip } });
-    return found;
+    return verdict;
   }
 
   const grow = () => {
@@ -126,11 +127,11 @@ const depth = (x) => (Array.isArray(x) ? 1 + depth(x[0]) : 0);
 /** The first matrices in which two values differ, and which of each value it is. */
 function matrices(yours, expected) {
   const place = [];
-  const isLike = (a, b) => JSON.stringify(shapeOf(a)) === JSON.stringify(shapeOf(b));
+  const haveOneShape = (a, b) => JSON.stringify(shapeOf(a)) === JSON.stringify(shapeOf(b));
   let [mine, other] = [yours, expected];
-  const alike = isLike(mine, other);
+  const isAlike = haveOneShape(mine, other);
   while (depth(mine) > 2) {
-    const at = alike
+    const at = isAlike
       ? Math.max(
           0,
           mine.findIndex((part, i) => words(part, 3) !== words(other[i], 3)),
@@ -138,10 +139,10 @@ function matrices(yours, expected) {
       : 0;
     place.push(at);
     mine = mine[at];
-    if (alike) other = other[at];
+    if (isAlike) other = other[at];
   }
   while (depth(other) > 2) [other] = other;
-  return [rows(mine), rows(other), alike && place.length ? ` [${place.join(", ")}]` : ""];
+  return [rows(mine), rows(other), isAlike && place.length ? ` [${place.join(", ")}]` : ""];
 }
 const shapeOf = (x) => (Array.isArray(x) ? [x.length, ...(x.length ? shapeOf(x[0]) : [])] : []);
 const rows = (x) => (depth(x) === 2 ? x : [depth(x) ? x : [x]]);

@@ -44,6 +44,7 @@ class OwnLines:
         self._before, self._cell, self._text = {}, None, ""
 
     def after(self, cell, names):
+        """Note what a cell that has run leaves for the lines below it; names are the notebook's, name → value."""
         for node in ast.parse(cell.source).body if cell.cell_type == "code" else []:
             if isinstance(node, ast.FunctionDef):
                 self.sources[node.name] = ast.get_source_segment(cell.source, node)
@@ -61,19 +62,14 @@ class OwnLines:
         (call,) = (node.value for node in ast.parse(cell.source).body if _is_blank(node))
         name = call.args[1].id
         used = self._used(cell.source) - {name, "blank"}
-        told = used | set(re.findall(r"\w+", self._cell.source + self._text))
-        names = {one: self._named(one, value, one in used, one in told) for one, value in self._before.items()}
-        names = {one: data for one, data in names.items() if not one.startswith("__") and one != name}
-        for one in [one for one, data in names.items() if data and "source" in data]:
-            if any(names.get(other, True) is None for other in _defaults(names[one]["source"])):
-                names[one] = None
+        names = self._names(name, used)
         self.lines[id] = {
             "name": name,
             "dtype": KINDS[torch.get_default_dtype()],
             "names": {one: data for one, data in names.items() if data is not None},
             "missing": sorted(one for one, data in names.items() if data is None),
             "goesOn": sorted(used & names.keys()),
-            "question": blank.for_a_page() | {"answer": "", "slips": _leaves(blank)},
+            "question": self._question(blank),
             "right": self.data(blank.truth, LOGITS),
             "slips": [
                 {
@@ -85,16 +81,7 @@ class OwnLines:
             ],
         }
         if blank.question.second:
-            numbers = dict(blank.question.second)
-            gives = self.data(torch.tensor(numbers.pop("gives"), dtype=torch.float64), LARGEST)
-            others = {one: torch.as_tensor(rows, dtype=self._before[one].dtype) for one, rows in numbers.items()}
-            self.lines[id]["second"] = {
-                "names": {one: self.data(rows, LARGEST) for one, rows in others.items()},
-                "gives": gives,
-                "says": blank.by_chance(),
-            }
-        if blank.question.form == "tensor":
-            self.lines[id]["question"] = {"form": "tensor", "within": blank.question.within}
+            self.lines[id]["second"] = self._second_input(blank)
         self.by_name[name] = id
 
     def made(self):
@@ -117,7 +104,40 @@ class OwnLines:
         data = self.lesson()
         return f"window.attnLesson = {json.dumps(data, ensure_ascii=False, separators=(',', ':'))};\n"
 
+    def _question(self, blank):
+        """What the page has to know of the question: a tensor is compared, a number is read as a guess is."""
+        if blank.question.form == "tensor":
+            return {"form": "tensor", "within": blank.question.within}
+        return blank.for_a_page() | {"answer": ""}
+
+    def _second_input(self, blank):
+        """The other numbers with which a line is tried again, what is right with them, and what is said otherwise."""
+        numbers = dict(blank.question.second)
+        gives = self.data(torch.tensor(numbers.pop("gives"), dtype=torch.float64), LARGEST)
+        others = {one: torch.as_tensor(rows, dtype=self._before[one].dtype) for one, rows in numbers.items()}
+        return {
+            "names": {one: self.data(rows, LARGEST) for one, rows in others.items()},
+            "gives": gives,
+            "says": blank.by_chance(),
+        }
+
     # ---------------------------------------------------------------------------------------------- names and values
+
+    def _names(self, of_line, used):
+        """What the notebook's names hold before the line of this name, as the page reads it; None for what it lacks.
+
+        used: the names that the course's own line needs. A function lacks too if a default of its arguments does.
+        """
+        mentioned = used | set(re.findall(r"\w+", self._cell.source + self._text))
+        names = {
+            one: self._named(one, value, one in used, one in mentioned)
+            for one, value in self._before.items()
+            if not one.startswith("__") and one != of_line
+        }
+        for one in [one for one, data in names.items() if data and "source" in data]:
+            if any(names.get(other, True) is None for other in _defaults(names[one]["source"])):
+                names[one] = None
+        return names
 
     def _used(self, source, seen=()):
         """The names that code reads, and the notebook's functions in it."""
@@ -127,25 +147,26 @@ class OwnLines:
             names |= self._used(self.sources[name], (*seen, name))
         return names
 
-    def _named(self, name, value, is_used, is_told):
+    def _named(self, name, value, is_used, is_mentioned):
         if name in self.by_name:
             return {"own": self.by_name[name]}
         if isinstance(value, types.FunctionType):
             return self._function(name, value)
-        largest = LOGITS if is_used else LARGEST if is_told else LARGE
+        largest = LOGITS if is_used else LARGEST if is_mentioned else LARGE
         if not isinstance(value, torch.Tensor):
             largest = min(largest, OF_MODULES)
         return self.data(value, largest) if _how_many(value) <= largest else None
 
     def _function(self, name, function):
         if (function.__module__ or "").startswith("attn_lib"):
-            return {"library": function.__name__} if self._take(function) else None
+            self._take(function)
+            return {"library": function.__name__}
         return {"source": self.sources[name]} if name in self.sources else None
 
     def _take(self, function):
-        """Put a function of attn_lib, and those that it calls, into the library; says whether it can be there."""
+        """Put a function of attn_lib, and those that it calls, into the library."""
         if function.__name__ in self.library:
-            return True
+            return
         (tree,) = ast.parse(inspect.getsource(function)).body
         tree.body = tree.body[1:] if ast.get_docstring(tree) else tree.body
         tree.decorator_list = []
@@ -155,7 +176,6 @@ class OwnLines:
         for other in others:
             if isinstance(other, types.FunctionType) and not other.__name__.startswith("check_"):
                 self._take(other)
-        return True
 
     def data(self, value, largest):
         """A value as the page reads it, or None for one that it cannot have."""
@@ -210,14 +230,14 @@ class OwnLines:
 
 def line_form(cell, id, name):
     """The field for the line that a cell asks for, with what it begins with; line_field.js has it answer."""
-    begun, _, how = cell.source.partition("  # ") if "\n" not in cell.source else (cell.source, "", "")
-    begun = re.sub(r"= \.\.\.$", "= ", begun)
+    beginning, _, how = cell.source.partition("  # ") if "\n" not in cell.source else (cell.source, "", "")
+    beginning = re.sub(r"= \.\.\.$", "= ", beginning)
     how = f"{how[0].upper()}{how[1:]}." if how else ""
     return (
         f'<form class="own-line" id="line-{cell.id}" data-line="{id}" data-name="{name}">'
         f'<label for="line-{cell.id}-text">Your line</label><p class="how">{marked(how)}</p>'
         f'<textarea id="line-{cell.id}-text" rows="1" wrap="soft" autocomplete="off" autocapitalize="off"'
-        f' autocorrect="off" spellcheck="false" translate="no">{html.escape(begun)}</textarea>'
+        f' autocorrect="off" spellcheck="false" translate="no">{html.escape(beginning)}</textarea>'
         '<div class="signs" role="group" aria-label="Signs"></div>'
         '<button>Check</button> <button type="button" class="copy">Copy</button>'
         '<div class="told"><p class="verdict" role="status"></p><p class="more"></p><div class="both"></div></div>'
@@ -243,10 +263,6 @@ def _defaults(source):
 
 def _is_blank(node):
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "blank"
-
-
-def _leaves(blank):
-    return blank.for_a_page()["slips"]
 
 
 def _packed(numbers):

@@ -178,8 +178,7 @@ class Hall:
             if phone.is_lifeless():
                 self.away[name] = self.phones.pop(name)
                 self.addresses[phone.address] -= 1
-        sent = {name: phone for name, phone in self.away.items() if self.has_answered(phone) and phone.has_looked}
-        self.away = sent
+        self.away = {name: phone for name, phone in self.away.items() if self.has_answered(phone) and phone.has_looked}
 
     def wait(self, ticket):
         """Count somebody who finds no place; the ticket says that it is the same one who tries again."""
@@ -274,7 +273,7 @@ class Halls(dict):
     """Id → hall: one of them, or on a relay one for each deck."""
 
     def of(self, token):
-        """The hall and the phone of a token; raises Refused."""
+        """The hall and the phone of a token. Raises: Refused."""
         for hall in self.values():
             if phone := hall.phone(token):
                 return hall, phone
@@ -314,7 +313,7 @@ class Handler(web.RequestHandler):
         self.finish({"says": says, "ticket": ticket[0]} if ticket else {"says": says})
 
     def body(self):
-        """What was sent, a dict; raises Refused."""
+        """What was sent, a dict. Raises: Refused."""
         try:
             sent = json.loads(self.request.body)
         except (ValueError, RecursionError):
@@ -441,14 +440,14 @@ class Desk(websocket.WebSocketHandler):
 
     def prepare(self):
         """Refuse whoever does not know the secret, with status 403."""
-        given = self.request.headers.get("Authorization", "").encode()
-        if not hmac.compare_digest(given, f"Bearer {self.secret}".encode()):
+        header = self.request.headers.get("Authorization", "").encode()
+        if not hmac.compare_digest(header, f"Bearer {self.secret}".encode()):
             self.set_status(403)
             self.finish()
 
     def check_origin(self, origin):
         """Refuse every page: a deck's server names no origin."""
-        return False  # of a page: a deck's server sends none
+        return False
 
     def on_message(self, line):
         """Take a line: the first names the deck's hall, each later one is an order. A wrong one closes the desk."""

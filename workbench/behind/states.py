@@ -72,8 +72,8 @@ def recall(batch, pairs, generator):
     keys = some_of(KEYS, pairs, batch, generator)
     values = KEYS + torch.randint(VALUES, (batch, pairs), generator=generator)
     asked = some_of(pairs, pairs, batch, generator)
-    told = torch.stack([keys, values], dim=2).flatten(1)  # (batch, 2 · pairs)
-    return torch.cat([told, keys.gather(1, asked)], dim=1), values.gather(1, asked)
+    facts = torch.stack([keys, values], dim=2).flatten(1)  # (batch, 2 · pairs)
+    return torch.cat([facts, keys.gather(1, asked)], dim=1), values.gather(1, asked)
 
 
 def newest(batch, writes, generator):
@@ -84,8 +84,8 @@ def newest(batch, writes, generator):
     values = KEYS + torch.randint(VALUES, (batch, writes), generator=generator)
     last = torch.stack([torch.where(which == key, torch.arange(writes), -1).amax(dim=1) for key in range(4)], dim=1)
     asked = some_of(4, 4, batch, generator)
-    told = torch.stack([names.gather(1, which), values], dim=2).flatten(1)
-    return torch.cat([told, names.gather(1, asked)], dim=1), values.gather(1, last).gather(1, asked)
+    facts = torch.stack([names.gather(1, which), values], dim=2).flatten(1)  # (batch, 2 · writes)
+    return torch.cat([facts, names.gather(1, asked)], dim=1), values.gather(1, last).gather(1, asked)
 
 
 PUZZLES = {"recall": recall, "newest": newest}
@@ -102,9 +102,9 @@ def by_frequency(n):
     Where several values are, one of them by lot.
     """
     tokens, due = newest(500, n, torch.Generator().manual_seed(9))
-    told, asked = tokens[:, :-4].view(500, n, 2), tokens[:, -4:]
-    under = told[:, None, :, 0] == asked[:, :, None]  # (500, 4, n): which pairs have the key that is asked
-    times = (under[..., None] & (told[:, None, :, 1, None] == torch.arange(KEYS, KEYS + VALUES))).sum(dim=2)
+    facts, asked = tokens[:, :-4].view(500, n, 2), tokens[:, -4:]
+    under = facts[:, None, :, 0] == asked[:, :, None]  # (500, 4, n): which pairs have the key that is asked
+    times = (under[..., None] & (facts[:, None, :, 1, None] == torch.arange(KEYS, KEYS + VALUES))).sum(dim=2)
     most = times == times.amax(dim=-1, keepdim=True)  # (500, 4, 16)
     return (most.gather(2, due[..., None] - KEYS)[..., 0] / most.sum(dim=-1)).mean().item()
 
@@ -143,12 +143,12 @@ class Layer(nn.Module):
         return chunked_attention(F.normalize(query, dim=-1), F.normalize(key, dim=-1), value, keep, rate)[0]
 
     def keep_and_rate(self, x):
-        """What each token computes of itself, two numbers from 0 to 1: (batch, n) each."""
+        """What each token computes of itself, two numbers from 0 to 1: x (batch, n, width) → (batch, n) each."""
         return torch.sigmoid(self.gates(x)).unbind(dim=-1)
 
 
 class Model(nn.Module):
-    """Words, layers that add to them, and the next word's logits; without positions but for RoPE."""
+    """tokens (batch, n) → logits of the next word (batch, n, words); without positions but for RoPE."""
 
     def __init__(self, kinds, d, width=32):
         super().__init__()
@@ -166,7 +166,10 @@ class Model(nn.Module):
 
 @cache  # whoever runs the cell again, now with a guess, need not wait again
 def train(puzzle, *kinds, d, seed=0, steps=400):
-    """A model of these layers after so many steps of Adam on texts of 4, 8 and 16 pairs; torch's own seed stays."""
+    """A model after so many steps of Adam on texts of 4, 8 and 16 pairs; torch's own seed stays.
+
+    puzzle is one of `PUZZLES`, kinds has one of `KINDS` for each layer, d is how many features a head has.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Model(kinds, d).double()
@@ -228,7 +231,9 @@ def sees(test, fault, seed=0):
     """Whether a test sees a difference between a fault and right code, on random numbers."""
     n, chunk, open_gates, with_state = TESTS[test]
     generator = torch.Generator().manual_seed(seed)
-    query, key, value, state = (torch.randn(8, n, generator=generator, dtype=torch.float64).T for n in (n, n, n, 8))
+    query, key, value, state = (
+        torch.randn(8, rows, generator=generator, dtype=torch.float64).T for rows in (n, n, n, 8)
+    )
     keep, rate = 0.6 + 0.4 * torch.rand(n, generator=generator, dtype=torch.float64), torch.rand(n, generator=generator)
     keep, state = torch.ones_like(keep) if open_gates else keep, state if with_state else torch.zeros_like(state)
     text = query, F.normalize(key, dim=-1), value, keep, rate.double(), state

@@ -1050,12 +1050,18 @@ def nearest(picture):
     """The last step of a picture, drawn for the room in which its smallest word is largest once it is small."""
     whole = drawn_in(picture, 1)
     smaller = [drawn_in(picture, share) for share in (0.5, 0.56, 0.62, 0.7, 0.8, 0.9)]
-    has_all = lambda pen: len(words_in(pen)) == len(words_in(whole)) and crowded(pen) <= crowded(whole)  # noqa: E731
-    smallest = lambda pen: min((size for *_, size in words_in(pen)), default=1) / pen.width  # noqa: E731
+
+    def has_all(pen):
+        return len(words_in(pen)) == len(words_in(whole)) and crowded(pen) <= crowded(whole)
+
+    def smallest(pen):
+        return min((size for *_, size in words_in(pen)), default=1) / pen.width
+
     return max([whole, *filter(has_all, smaller)], key=smallest)
 
 
 def drawn_in(picture, share):
+    """The pen that has drawn the last step of a picture in this share of the usual width and height."""
     pen = Pen(share * WIDTH, share * HEIGHT, upright=False)
     picture[-1].draw(pen, picture)
     return pen
@@ -1335,8 +1341,12 @@ def set_in_lines(words, width, size):
     return rows
 
 
+WIDE_SIGN = 0.61  # of its size: how wide a sign of code is
+
+
 def code_in_lines(code, width):
-    room = int(width / (0.61 * LEAST))
+    """Code, or None for none, in lines of this width, cut wherever they end."""
+    room = int(width / (WIDE_SIGN * LEAST))
     return [code[at : at + room] for at in range(0, len(code or ""), room)]
 
 

@@ -16,9 +16,9 @@ class Head {
   constructor(lesson, part) {
     Object.assign(this, { lesson, part, cell: part.cell });
     this.words = made("p", { className: "attn-status", role: "status" });
-    this.ends = button("Stop", () => lesson.stop(), "attn-quiet");
-    this.ends.hidden = true;
-    this.status = made("div", { className: "attn-said" }, this.words, this.ends);
+    this.stopButton = button("Stop", () => lesson.stop(), "attn-quiet");
+    this.stopButton.hidden = true;
+    this.status = made("div", { className: "attn-said" }, this.words, this.stopButton);
     this.widgets = [];
   }
   /** Put this at the top of the cell, as soon as JupyterLab has made it, and that at its end. */
@@ -61,9 +61,9 @@ class Head {
     this.show = () => {
       this.soon = clearTimeout(this.soon);
       this.words.textContent = words;
-      this.ends.hidden = !isRunning;
+      this.stopButton.hidden = !isRunning;
     };
-    if (isRunning && this.ends.hidden) this.soon ??= setTimeout(() => this.show(), MOMENT);
+    if (isRunning && this.stopButton.hidden) this.soon ??= setTimeout(() => this.show(), MOMENT);
     else this.show();
   };
   get outputs() {
@@ -454,11 +454,11 @@ export class Code extends Head {
   constructor(lesson, part) {
     super(lesson, part);
     const act = () => lesson.runTo(part, { say: this.say });
-    this.runs = button("▶", act, "attn-run");
-    this.runs.title = "Run (Shift+Enter)";
-    this.runs.setAttribute("aria-label", "Run this cell");
+    this.runButton = button("▶", act, "attn-run");
+    this.runButton.title = "Run (Shift+Enter)";
+    this.runButton.setAttribute("aria-label", "Run this cell");
     const isMine = ["line", "exercise"].includes(part.kind); // what stands below it runs it
-    this.place(isMine ? null : made("div", {}, this.runs), made("div", {}, this.sleeper(act), this.status));
+    this.place(isMine ? null : made("div", {}, this.runButton), made("div", {}, this.sleeper(act), this.status));
   }
 }
 

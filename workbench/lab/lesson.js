@@ -107,7 +107,7 @@ export class Lesson {
     if (this.notebook.isDisposed || this.isLeft) return;
     const cells = this.cells;
     const known = new Map(this.parts?.map((part) => [part.id, part])); // others hold on to them
-    const found = described(
+    const descriptions = described(
       cells.map(({ model }) => ({
         id: model.id,
         type: model.type,
@@ -115,7 +115,7 @@ export class Lesson {
         metadata: model.sharedModel.getMetadata(),
       })),
     );
-    this.parts = found.map((part, k) => Object.assign(known.get(part.id) ?? {}, part, { cell: cells[k] }));
+    this.parts = descriptions.map((part, k) => Object.assign(known.get(part.id) ?? {}, part, { cell: cells[k] }));
     this.parts.forEach((part, k) => {
       if (part.kind) part.cell.addClass(`attn-${part.kind}`);
       if (!this.names.has(part.cell)) this.names.set(part.cell, named(part.cell, part.kind));
@@ -125,8 +125,8 @@ export class Lesson {
       if (head?.cell !== part.cell) {
         head?.remove();
         this.heads.delete(part.id);
-        const made = this.headOf(part);
-        if (made) this.heads.set(part.id, made);
+        const newHead = this.headOf(part);
+        if (newHead) this.heads.set(part.id, newHead);
       }
       if (JUDGED[part.kind]) this.heads.get(part.id).pair(this.judgedBy(part, k), this.parts[k - 1]);
     });
@@ -223,7 +223,7 @@ export class Lesson {
 
   /** What has run in Python, which may have been here before this page, and which cells are the course's. */
   async ask() {
-    const known = await this.asked();
+    const known = await this.askPython();
     if (!known || this.isLeft) return;
     const { isKnown: wasKnown, ran: before } = this.runs;
     Object.assign(this.runs, {
@@ -246,15 +246,16 @@ export class Lesson {
     this.changed();
   }
 
-  async asked() {
+  /** What Python answers: { course, ran, kept }, or null where none is there or it knows of no such copy. */
+  async askPython() {
     await this.session.ready;
     const kernel = this.session.session?.kernel;
     if (!kernel || this.isLeft) return null;
-    const told = `__import__("workbench.lab").lab.told(${JSON.stringify(this.name)})`;
+    const answer = `__import__("workbench.lab").lab.told(${JSON.stringify(this.name)})`;
     try {
-      const { content } = await kernel.requestExecute({ ...QUIETLY, code: "", user_expressions: { told } }).done;
+      const { content } = await kernel.requestExecute({ ...QUIETLY, code: "", user_expressions: { answer } }).done;
       if (content.status !== "ok") return null;
-      const known = content.user_expressions.told.data?.["application/json"];
+      const known = content.user_expressions.answer.data?.["application/json"];
       if (known?.course) return known;
     } catch {
       return null; // it ended meanwhile: the next one is asked
@@ -368,8 +369,8 @@ export class Lesson {
   async runDown() {
     const seen = this.place.firstSeen();
     const place = this.parts[seen].cell;
-    const runs = ({ id, kind, second }) => !second && !ALONE.has(kind) && this.runs.course.has(id);
-    const last = this.parts.slice(0, seen + 1).findLast(runs) ?? this.parts.find(runs);
+    const mayRun = ({ id, kind, second }) => !second && !ALONE.has(kind) && this.runs.course.has(id);
+    const last = this.parts.slice(0, seen + 1).findLast(mayRun) ?? this.parts.find(mayRun);
     this.bar.say("Running …", true);
     const stopped = last && (await this.runTo(last, { say: (...words) => words[0] && this.bar.say(...words) }));
     this.bar.show(null);

@@ -73,7 +73,10 @@ class Speaker(Exercise):
 
     def __post_init__(self):
         self.title = f"Patient {self.id}"
-        assert self.heard in HEARD and RIGHT.count(self.line[0]) == 1, self.id
+        if self.heard not in HEARD:
+            raise ValueError(f"{self.id}: heard={self.heard!r} is none of {', '.join(HEARD)}")
+        if RIGHT.count(self.line[0]) != 1:
+            raise ValueError(f"{self.id}: line[0]={self.line[0]!r} stands {RIGHT.count(self.line[0])} times, not once")
 
     @property
     def is_healthy(self):
@@ -119,9 +122,9 @@ class Speaker(Exercise):
 
     def solution(self):
         number = self.id.partition(".")[2]
-        told = f'"{HEALTHY}", ...' if self.is_healthy else f'"{self.heard}", {self.number}'
+        part_and_line = f'"{HEALTHY}", ...' if self.is_healthy else f'"{self.heard}", {self.number}'
         code = (self.source if self.is_healthy else ATTENTION).replace("attention", f"mended_{number}", 1)
-        return f"part_{number}, line_{number} = {told}\n\n{code}"
+        return f"part_{number}, line_{number} = {part_and_line}\n\n{code}"
 
     # ----------------------------------------------------------------------------------------------- judging
 
@@ -154,8 +157,8 @@ class Speaker(Exercise):
             return Part("Heard", "right", f"{HEARD[name]}.")
         if name == HEALTHY:
             return Part("Heard", "wrong", "it has a fault: there are calls on which its rows are wrong.", "not-healthy")
-        told = f"with a fault there, {HEARD[name]}. Compare this with its transcript, or with its tests."
-        return Part("Heard", "wrong", told, f"not-{name}")
+        message = f"with a fault there, {HEARD[name]}. Compare this with its transcript, or with its tests."
+        return Part("Heard", "wrong", message, f"not-{name}")
 
     def _judge_line(self, line):
         last = len(self.source.splitlines())
@@ -185,6 +188,7 @@ def in_parts(code):
 
 
 def _probe(n, parts, *, seed, heads=6, kv_heads=3, head_dim=8):
+    """Random arguments of what `in_parts` returns: rows (2, n, heads · head_dim), weights, sizes of parts."""
     d, kv = heads * head_dim, kv_heads * head_dim
     norm, *weights = (
         normal(*shape, seed=seed + 20 * i) for i, shape in enumerate([(d,), (d, d), (kv, d), (kv, d), (d, d)])
@@ -194,7 +198,10 @@ def _probe(n, parts, *, seed, heads=6, kv_heads=3, head_dim=8):
 
 @torch.no_grad()
 def speak(model, code, prompt, pieces=20):
-    """What a `smollm.LanguageModel` writes after a prompt if this code is the attention of all its blocks."""
+    """What a `smollm.LanguageModel` writes after a prompt, so many pieces, if all its blocks have this attention.
+
+    code(x, (norm, W_q, W_k, W_v, W_o), cache, heads, kv_heads, base) returns x with the attention added, and the cache.
+    """
     sizes, epsilon = model.sizes, model.sizes.epsilon
 
     def read(tokens, caches):
@@ -235,9 +242,10 @@ class Patient:
         return self._speaker.buggy
 
     def tests(self):
-        """The two tests that see what nobody hears, on small random numbers: how far apart the rows are.
+        """The two tests that see what nobody hears, on small random numbers: how far apart the rows are at most.
 
-        Returns (one pass against another's code, one by one against one pass).
+        Returns two numbers, rounded to one digit: one pass against the right code's, and 3 rows at once, then 6 one by
+        one, against one pass.
         """
         x, *weights, _ = _probe(9, [9], seed=4)
         with torch.no_grad():
@@ -251,17 +259,17 @@ class Patient:
         return speak(model, mended or self.buggy, prompt, pieces)
 
     def _rows(self):
-        return [(prompt, said.replace("\n", "⏎")) for prompt, said in self._speaker.says.items()]
+        return [(prompt, text.replace("\n", "⏎")) for prompt, text in self._speaker.says.items()]
 
     def __repr__(self):
-        spoken = "\n".join(f"{prompt} → {said}" for prompt, said in self._rows())
+        spoken = "\n".join(f"{prompt} → {text}" for prompt, text in self._rows())
         numbered = "\n".join(f"{k:>2}  {line}" for k, line in enumerate(self.source.splitlines(), start=1))
         return f"Patient {self.id}\n\n{spoken}\n\n{numbered}"
 
     def _repr_html_(self):
         spoken = "".join(
-            f"<p style='margin: 0.3em 0'>{html.escape(prompt)} <b>→</b> <i>{html.escape(said)}</i></p>"
-            for prompt, said in self._rows()
+            f"<p style='margin: 0.3em 0'>{html.escape(prompt)} <b>→</b> <i>{html.escape(text)}</i></p>"
+            for prompt, text in self._rows()
         )
         number = '<span style="opacity: 0.7; user-select: none">{:>2}  </span>'
         lines = enumerate(html.escape(self.source, quote=False).splitlines(), start=1)

@@ -799,7 +799,7 @@ my_state = state + torch.stack([*reversed(k * value for k in key)])
 g = (k > 100 for k in key)\\nany(g)\\nmy_state = state if next(g, None) is None else key
 g = (i for i in range(3))\\n1 in g\\nmy_state = state + key[:, None] * value * (next(g) - 1)
 g = (k * value for k in key)\\nmy_state = state + torch.stack([*g]) if g else state
-def first(g):\\n    for k in g: return k * value\\ng = (k for k in key)\\nmy_state = state + torch.stack([first(g) for _ in key])
+def first(g):\\n    for k, in g: return k * value\\ng = zip(key)\\nmy_state = torch.stack([s + first(g) for s in state])
 my_state = state + next([key[:, None] * value])
 my_state = sum([key[:, None] * value], start=state)
 my_state, other = state + key[:, None] * value, 1

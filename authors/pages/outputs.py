@@ -129,7 +129,8 @@ def run_here(notebook, names=None, after=None, lines=None):
     Where the language model is not here, it is said, and what needs it is shown as it was saved.
 
     names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run, as long
-    as no model is missing. lines, of own_lines.py, records what a page without Python needs for the lines that the learner writes.
+    as no model is missing. lines, of own_lines.py, records what a page without Python needs for the lines that the
+    learner writes.
     """
     names, found, has_model = {} if names is None else names, {}, True
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():

@@ -151,15 +151,8 @@ def number(value, unit=""):
 
 
 def per_cents(values):
-    """Shares as whole per cents that sum to what they should."""
-    known = [value for value in values if isinstance(value, (int, float))]
-    if len(known) < len(values) or abs(sum(known) - 1) > 1e-3:
-        return [number(value, "%") for value in values]
-    whole = [math.floor(100 * value) for value in values]
-    rest = sorted(range(len(values)), key=lambda i: whole[i] - 100 * values[i])
-    for i in rest[: 100 - sum(whole)]:
-        whole[i] += 1
-    return ["≈0 %" if not share and value else f"{share} %" for share, value in zip(whole, values, strict=True)]
+    """Shares as whole per cents, each rounded alone: equal shares read alike, and all as the lesson prints them."""
+    return [number(value, "%") for value in values]
 
 
 def largest(steps, name):

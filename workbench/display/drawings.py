@@ -575,7 +575,8 @@ class Sentence(Picture):
         inks = self.inks or {}
         n = len(words) + (self.says != "")
         step = pen.width / n
-        size = min(60, 2.1 * step / max(4, *(len(str(word)) for word in words)))
+        ends = [every.says or "" for every in steps]
+        size = min(60, 2.1 * step / max(4, *(len(str(word)) for word in [*words, *ends])))
         has_below = any(every.fetched or every.shares for every in steps)
         has_above = any(every.arcs or every.missing for every in steps)
         base = pen.height - (150 if has_below else 70) if has_above else pen.height * 0.55

@@ -16,9 +16,13 @@ export function fit(slide) {
   if (!body || reading) return;
   fitBody(slide, body);
   fitPicture(slide, body);
+  grown.observe(body);
 }
 
-// A picture gives way to long code below it.
+// A picture gives way to long code below it, also where the page measures it later.
+const grown = new ResizeObserver((seen) => {
+  for (const { target } of seen) fitPicture(target.closest("section"), target);
+});
 function fitPicture(slide, body) {
   const picture = slide.querySelector(":scope > .picture");
   if (!picture || slide.matches(".codes") || getComputedStyle(body).position !== "absolute") return;

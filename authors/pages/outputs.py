@@ -128,8 +128,9 @@ def run_here(notebook, names=None, after=None, lines=None):
     A cell that fails ends it with a RuntimeError that names the cell, unless it is tagged as one that is there to fail.
     Where the language model is not here, it is said, and what needs it is shown as it was saved.
 
-    names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run. lines,
-    of own_lines.py, records what a page without Python needs for the lines that the learner writes.
+    names, a dict, holds the notebook's variables afterwards; after(cell, names) is called when a cell has run, as long
+    as no model is missing. lines, of own_lines.py, records what a page without Python needs for the lines that the
+    learner writes.
     """
     names, found, has_model = {} if names is None else names, {}, True
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
@@ -152,7 +153,7 @@ def run_here(notebook, names=None, after=None, lines=None):
                         raise RuntimeError(f"{name}: the cell {cell.id} fails: {error!r}") from error
             if lines:
                 lines.after(cell, names)
-            if after:
+            if after and has_model:  # later cells lack what the model would have given
                 after(cell, names)
     return {name: value for name, value in found.items() if value is not None}
 

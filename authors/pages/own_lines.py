@@ -234,7 +234,7 @@ def line_form(cell, id, name):
     beginning = re.sub(r"= \.\.\.$", "= ", beginning)
     how = f"{how[0].upper()}{how[1:]}." if how else ""
     return (
-        f'<form class="own-line" id="line-{cell.id}" data-line="{id}" data-name="{name}">'
+        f'<form class="own-line carded" id="line-{cell.id}" data-line="{id}" data-name="{name}">'
         f'<label for="line-{cell.id}-text">Your line</label><p class="how">{marked(how)}</p>'
         f'<textarea id="line-{cell.id}-text" rows="1" wrap="soft" autocomplete="off" autocapitalize="off"'
         f' autocorrect="off" spellcheck="false" translate="no">{html.escape(beginning)}</textarea>'

@@ -258,7 +258,7 @@ def question_first(cells):
 def is_answered(cell):
     """Whether a cell of the page is a question or a board."""
     shown = "".join(output.get("data", {}).get("text/html", "") for output in cell.get("outputs", []))
-    return '<form class="guess"' in shown or "saved-board" in shown
+    return '<form class="guess carded"' in shown or "saved-board" in shown
 
 
 def question_of(exercise):
@@ -297,7 +297,7 @@ def guess_form(id, question, answer="", example=""):
             " <button>Check</button>"
         )
     return (
-        f'<form class="guess" id="guess-{id}" data-question="{html.escape(json.dumps(question))}"'
+        f'<form class="guess carded" id="guess-{id}" data-question="{html.escape(json.dumps(question))}"'
         f' data-again="{str(again).lower()}">{entry}{give_up}'
         f'<p class="how">{html.escape(how)}</p><p class="verdict" role="status"></p>'
         f'<div class="answer" hidden>{answer}</div></form>'

@@ -50,6 +50,12 @@ my_keys = X @ W_k\\nprint(my_keys)
 my_keys = print(X @ W_k)
 """,
     "01.my-scores": """
+my_scores, other = keys @ queries.T, 0
+my_scores: torch.Tensor = keys @ queries.T
+(other, [my_scores]) = 0, [keys @ queries.T]
+for _ in range(1): my_scores = keys @ queries.T
+my_scores = other = keys @ queries.T
+other, my_scores = 0, queries @ keys.T
 my_scores = torch.matmul(queries, keys.T)
 my_scores = queries @ keys.transpose(0, 1)
 my_scores = queries @ keys.mT
@@ -773,6 +779,31 @@ my_state = key
 my_state = state + key[:, None].expand(3, 3) * value.expand(3, 3)
 my_state = state + key.repeat(3, 1).T * value
 my_state = state + key.repeat(3).view(3, 3) * value
+g = (k * value for k in key)\\nmy_state = state + torch.stack(list(g) + list(g))
+g = (k * value for k in key)\\nmy_state = state + torch.stack([next(g), *g])
+g = (k * value for k in key)\\nmy_state = state + torch.stack([next(g), next(g), next(g)])
+g = (k * value for k in key)\\nmy_state = state + torch.stack([*g, next(g, value)])
+g = (k * value for k in key)\\nmy_state = state + torch.stack([*g, next(g)])
+g = (k * value for k in key)\\nrows = [next(g) for _ in g]\\nmy_state = state + torch.stack(rows)
+mine = key\\ng = (k * value for k in mine)\\nmine = -key\\nmy_state = state + torch.stack(list(g))
+mine = value\\ng = (k * mine for k in key)\\nmine = -value\\nmy_state = state + torch.stack(list(g))
+z = zip(state, key)\\nmy_state = torch.stack([s + k * value for s, k in z] + [s for s, k in z])
+z = zip(state, key)\\nmy_state = torch.stack([s for s, k in z] + [s + k * value for s, k in z])
+k = (x for x in key)\\npairs = list(zip(k, k))\\nmy_state = state + len(pairs)
+k = (x for x in key)\\nlist(zip([1], k))\\nmy_state = state + next(k) * value
+k = (x for x in key)\\nlist(zip(k, [1]))\\nmy_state = state + next(k) * value
+e = enumerate(key)\\nmy_state = torch.stack([state[i] + k * value for i, k in e] + [state[i] for i, k in e])
+e = enumerate(key, start=-3)\\ni, k = next(e)\\nmy_state = torch.stack([state[i] + k * value for i, k in [(i, k), *e]])
+r = reversed([k * value for k in key])\\nmy_state = state + torch.stack([*reversed([*r, *r])])
+my_state = state + torch.stack([*reversed(k * value for k in key)])
+g = (k > 100 for k in key)\\nany(g)\\nmy_state = state if next(g, None) is None else key
+g = (i for i in range(3))\\n1 in g\\nmy_state = state + key[:, None] * value * (next(g) - 1)
+g = (k * value for k in key)\\nmy_state = state + torch.stack([*g]) if g else state
+def first(g):\\n    for k, in g: return k * value\\ng = zip(key)\\nmy_state = torch.stack([s + first(g) for s in state])
+my_state = state + next([key[:, None] * value])
+my_state = sum([key[:, None] * value], start=state)
+my_state, other = state + key[:, None] * value, 1
+my_state: torch.Tensor = state + key[:, None] * value
 """,
 }
 

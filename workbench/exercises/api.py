@@ -5,7 +5,7 @@ from .. import progress as kept
 from ..display import show
 from ..places import is_to_be_read
 from . import own
-from .engine.exercise import EXERCISES, find
+from .engine.exercise import COURSES_OWN, EXERCISES, find
 from .engine.stub import is_unattempted
 from .engine.verdict import Hint, Overview, Solution
 
@@ -20,6 +20,8 @@ def check(id, *answer):
     Never raises for an answer, whatever it does; raises KeyError for an exercise that does not exist.
     """
     verdict = verdict_on(id, *answer)
+    if verdict.status == "correct" and find(id).is_own(answer[0]):  # as grading does
+        verdict = find(id).wrong(f"The numbers agree with the library's, but {COURSES_OWN.format(answer[0].__name__)}.")
     if verdict.status == "correct" and isinstance(answer[0], type):
         verdict.message += f"\n\n{own.keep(id, answer[0])}"
     _record(verdict)

@@ -30,7 +30,7 @@ def keep(id, made_of, folder=None):
     file = _file(made_of.__name__, folder)
     try:
         source = standing_alone(made_of)
-        if file.is_file() and not file.read_text(encoding="utf-8").startswith(HEADER.format(id=id)):
+        if file.is_file() and not file.read_text(encoding="utf-8", errors="replace").startswith(HEADER.format(id=id)):
             raise CannotKeep(f"there is a file `{file.name}` of yours already")
         replace(file, HEADER.format(id=id) + source)
     except CannotKeep as error:
@@ -153,8 +153,15 @@ def _definition_of(wanted):
     for code in filter(inspect.isfunction, parts):
         file, line = code.__code__.co_filename, code.__code__.co_firstlineno
         lines = linecache.getlines(file)
-        for node in ast.walk(ast.parse("".join(lines))):
+        for node in ast.walk(_parsed("".join(lines))):
             if getattr(node, "name", None) == wanted.__name__ and node.lineno <= line <= node.end_lineno:
                 first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
                 return node, "".join(lines[first - 1 : node.end_lineno]).rstrip()
     raise CannotKeep(f"the source of `{wanted.__name__}` is not to be had")
+
+
+def _parsed(source):
+    try:
+        return ast.parse(source)
+    except SyntaxError:  # of a file that was changed since it was imported
+        return ast.Module([], [])

@@ -7,7 +7,7 @@ import { button, made } from "./made.js";
 
 const FAILED = "This did not run through; what Python said stands below.";
 const UNRUN = "This did not run through; above stands what Python said.";
-const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then answer again.";
+const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then try again.";
 const MOMENT = 400; // ms that may pass without a word
 const STOPPED = "Stopped; your guess stays here.";
 const WIDGET = "application/vnd.jupyter.widget-view+json";
@@ -66,6 +66,10 @@ class Head {
     if (isRunning && this.stopButton.hidden) this.soon ??= setTimeout(() => this.show(), MOMENT);
     else this.show();
   };
+  /** The line or exercise above did not run through: Python says why, if there is one. */
+  sayUnrun() {
+    this.say(this.lesson.heads.get(this.mine.id)?.hasFailed ? UNRUN : NO_PYTHON);
+  }
   get outputs() {
     const { outputs } = this.cell.model;
     return Array.from({ length: outputs?.length ?? 0 }, (_, k) => outputs.get(k));
@@ -281,7 +285,15 @@ export class Line extends Head {
     return this.mine;
   }
   get isUnanswered() {
-    return /^(\w+ =|\s+return) \.\.\.\s*(#|$)/m.test(this.mineNow);
+    return /^(\w+ =|\s+return) \.\.\.\s*(#|$)/m.test(this.mineNow) || this.isElsewhere;
+  }
+  /** What the line is to give a value to. */
+  get name() {
+    return /\bblank\("[^"]*", (\w+)/.exec(this.source)?.[1];
+  }
+  /** The line says nothing of that name: a value that Python still has is of an earlier line. */
+  get isElsewhere() {
+    return Boolean(this.mine && this.name) && !new RegExp(`\\b${this.name}\\b`).test(this.mineNow);
   }
   get mineNow() {
     return this.mine?.cell.model.sharedModel.getSource() ?? "";
@@ -297,8 +309,9 @@ export class Line extends Head {
       return false;
     }
     const stopped = await this.lesson.runTo(this.part, { again: this.mine ? [this.mine] : [], say: this.say });
-    if (stopped && stopped === this.mine) this.say(UNRUN);
+    if (stopped && stopped === this.mine) this.sayUnrun();
     else if (stopped && stopped !== this.part) this.say("First what is asked above.");
+    else if (stopped && this.asksStill) this.say(`Your line has run, but ${this.name ?? "what it gives"} is None.`);
     if (!stopped || stopped === this.mine) this.bring();
     return !stopped && this.isDone;
   }
@@ -316,10 +329,11 @@ export class Line extends Head {
     const isNew = this.isUnanswered || hasFailed; // what stands there is of an earlier line
     this.set("open", this.asksStill || !this.outputs.length || isNew);
     this.set("revealed", hasFailed || (this.outputs.length && !this.asksStill));
-    this.giveUp.hidden = this.isDone || !this.isUnanswered;
+    this.giveUp.hidden = this.isDone || !this.isUnanswered || this.isElsewhere; // there are no dots to replace
   }
   stop(why) {
-    const words = "your line first. Write it above, in place of ...";
+    const where = this.isElsewhere ? `Above, give ${this.name} a value.` : "Write it above, in place of ...";
+    const words = `your line first. ${where}`;
     this.say(why && why !== "First" ? `${why} ${words}` : words[0].toUpperCase() + words.slice(1));
     this.takeDots();
     this.bring();
@@ -375,7 +389,7 @@ class Called extends Head {
     const needs = (one) => one.kind === "imports";
     const again = this.mine ? [this.mine] : [];
     const stopped = await this.lesson.runTo(this.part, { needs, again, say: this.say });
-    if (stopped && stopped === this.mine) this.say(UNRUN);
+    if (stopped && stopped === this.mine) this.sayUnrun();
     return !stopped;
   }
 }

@@ -218,7 +218,7 @@ export class Lesson {
     this.runs.begin();
     this.wasRestarted ||= isRestarted;
     this.refresh();
-    this.ask();
+    return this.ask();
   }
 
   /** What has run in Python, which may have been here before this page, and which cells are the course's. */
@@ -226,6 +226,8 @@ export class Lesson {
     const known = await this.askPython();
     if (!known || this.isLeft) return;
     const { isKnown: wasKnown, ran: before } = this.runs;
+    const hadRun = known.course.some((id) => before.has(id));
+    if (wasKnown && hadRun && !known.ran.length) return this.begun(true); // started again on another page
     Object.assign(this.runs, {
       ran: new Set(known.ran),
       course: new Set(known.course),

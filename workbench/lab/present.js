@@ -1,6 +1,7 @@
 // For a hall: a lesson half as large again, and nothing but the lesson on the screen; and back.
 
 import { button } from "./made.js";
+import { keepIn, textIn } from "./store.js";
 
 const STEPS = [0.9, 1, 1.15, 1.3, 1.5, 1.75, 2];
 const HALL = 1.5;
@@ -27,7 +28,7 @@ export function present(lesson) {
   if (begins) {
     const bars = ["left", "right"].filter((side) => shell.isSideTabBarVisible?.(side));
     before = { left: shell.leftCollapsed === false, right: shell.rightCollapsed === false, mode: shell.mode, bars };
-    sessionStorage.setItem(BEFORE, JSON.stringify(before));
+    keepIn("sessionStorage", BEFORE, JSON.stringify(before));
     shell.collapseLeft?.();
     shell.collapseRight?.();
     if (shell.mode) shell.mode = "single-document";
@@ -45,7 +46,7 @@ export function present(lesson) {
 }
 
 function bringBack(shell, { mode, left, right, bars }) {
-  sessionStorage.removeItem(BEFORE);
+  keepIn("sessionStorage", BEFORE, null);
   if (mode) shell.mode = mode;
   if (left) shell.expandLeft?.();
   if (right) shell.expandRight?.();
@@ -54,6 +55,6 @@ function bringBack(shell, { mode, left, right, bars }) {
 
 /** The page was loaded again while somebody presented: JupyterLab as it was before that. */
 export function afterReload(shell) {
-  const left = sessionStorage.getItem(BEFORE);
+  const left = textIn("sessionStorage", BEFORE);
   if (left) bringBack(shell, JSON.parse(left));
 }

@@ -1,6 +1,7 @@
 // Beside the notebook: what stands in the lesson, a dot for each guess and line, and the lessons.
 
 import { made } from "./made.js";
+import { keepIn, textIn } from "./store.js";
 
 const MARK =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" width="20"><g class="jp-icon3" style="fill: none" stroke="#616161">' +
@@ -39,9 +40,9 @@ export class LessonsSide {
 
   /** The first time it opens by itself, where there is room; from then on the side bar is as it was left. */
   greet() {
-    if (this.wasMet || localStorage.getItem(MET)) return;
+    if (this.wasMet || textIn("localStorage", MET)) return;
     this.wasMet = true;
-    localStorage.setItem(MET, "yes");
+    keepIn("localStorage", MET, "yes");
     this.app.restored?.then(() => {
       if (window.innerWidth >= ROOM) this.app.shell.activateById(ID);
       else this.shell?.collapseLeft();

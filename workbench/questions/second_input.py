@@ -1,6 +1,7 @@
 """A learner's own line with other numbers, where those of the lesson let a wrong line pass."""
 
 import ast
+import symtable
 
 import torch
 from IPython import get_ipython
@@ -14,12 +15,12 @@ def line_of(name):
 
 
 def _assigns(cell, name):
+    """Whether running a cell binds a name: alone, among others, with a type, in a loop; not inside a function."""
     try:
-        statements = ast.parse(cell).body
+        names = symtable.symtable(cell, "cell", "exec")
     except SyntaxError:
         return False
-    targets = [target for line in statements if isinstance(line, ast.Assign) for target in line.targets]
-    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+    return name in names.get_identifiers() and names.lookup(name).is_assigned()
 
 
 def reads(source, names):
@@ -30,10 +31,11 @@ def reads(source, names):
 def value_with(source, name, numbers):
     """What the name holds after this source has run with other numbers, name → rows; nothing else is changed.
 
-    Raises: whatever the source raises.
+    Raises: whatever the source raises; KeyError if it gives the name nothing.
     """
     own = get_ipython().user_ns
     others = {other: torch.as_tensor(rows, dtype=own[other].dtype) for other, rows in numbers.items()}
     namespace = own | others
+    namespace.pop(name, None)  # what the line gave before is not what it gives with these numbers
     exec(compile(source, f"<{name} with other numbers>", "exec"), namespace)
     return namespace[name]

@@ -4,7 +4,7 @@ import { parser } from "@lezer/python";
 import { DEEPEST, MOST_CALLS } from "./limits.js";
 import { begin, Mistake, numbersOf, numelOf, select, Tensor, Unknown } from "./tensor.js";
 import { BINARY, FUNCTIONS, fromTensor, indexed, METHODS, OF_FUNCTIONAL, PROPERTIES, UNARY } from "./torch.js";
-import { Dtype, ELLIPSIS, isList, isNumber, kindOf, lazy, numberOf, Slice, sequence, Thing, Tuple } from "./values.js";
+import { Dtype, ELLIPSIS, isList, isNumber, kindOf, numberOf, Once, Slice, sequence, Thing, Tuple } from "./values.js";
 
 /** What cannot be read as Python: a reason, and from where to where. */
 export class Unreadable extends Error {
@@ -137,7 +137,7 @@ const chosen =
 const positive = (x) => (x < 0 ? -x : x);
 const BUILTINS = {
   len: ([x]) => {
-    if (x?.isLazy)
+    if (x instanceof Once)
       throw new Mistake("TypeError: what is gone through once has no length: make a list of it, `list(…)`");
     return BigInt(x instanceof Tensor ? (x.shape[0] ?? fail("len of a single number")) : sequence(x).length);
   },
@@ -149,7 +149,7 @@ const BUILTINS = {
       out.push(i) > MOST_CALLS && fail("so long a range");
     return out;
   },
-  sum: ([x, start = 0n]) => iterated(x).reduce((a, b) => operate("+", a, b), start),
+  sum: ([x, start = 0n], named = {}) => iterated(x).reduce((a, b) => operate("+", a, b), named.start ?? start),
   max: chosen("max", ">"),
   min: chosen("min", "<"),
   abs: ([x]) =>
@@ -171,19 +171,22 @@ const BUILTINS = {
   bool: ([x]) => isTrue(x),
   list: ([x = []]) => iterated(x),
   tuple: ([x = []]) => Tuple.from(iterated(x)),
-  zip: (lists, { strict } = {}) => {
-    const all = lists.map(iterated);
-    if (strict && all.some((one) => one.length !== all[0].length))
-      throw new Mistake("ValueError: zip's lists are not equally long");
-    const length = Math.min(...all.map((one) => one.length));
-    return lazy(Array.from({ length }, (_, i) => Tuple.from(all, (one) => one[i])));
+  zip: (lists, { strict } = {}) => new Once(zipped(lists.map(stepsOf), strict)),
+  enumerate: ([x, start = 0n], named = {}) => new Once(counted(stepsOf(x), named.start ?? start)),
+  reversed: ([x]) => {
+    if (x instanceof Once)
+      throw new Mistake("TypeError: what is gone through once has no end to begin at: make a list of it, `list(…)`");
+    return new Once(iterated(x).reverse().values());
   },
-  enumerate: ([x, start = 0n]) => lazy(iterated(x).map((one, i) => Tuple.of(BigInt(i) + start, one))),
-  reversed: ([x]) => lazy(iterated(x).reverse()),
-  next: ([x]) => iterated(x)[0] ?? fail("next of nothing"),
-  all: ([x]) => iterated(x).every(isTrue),
-  any: ([x]) => iterated(x).some(isTrue),
-  pow: ([x, y]) => operate("**", x, y),
+  next: ([x, ...otherwise]) => {
+    if (!(x instanceof Once)) throw new Mistake(`TypeError: ${kindOf(x)} is no iterator: \`next\` is not for it`);
+    const { done, value } = x.next();
+    if (done && !otherwise.length) throw new Mistake("StopIteration: nothing is left to go through");
+    return done ? otherwise[0] : value;
+  },
+  all: ([x]) => !holdsSome(x, (one) => !isTrue(one)),
+  any: ([x]) => holdsSome(x, isTrue),
+  pow: ([x, y, ...more]) => (more.length ? fail("pow of three numbers") : operate("**", x, y)),
   print: () => null,
 };
 /** Names of Python itself that are not tried here: no line is told that they are not defined. */
@@ -210,10 +213,41 @@ export const MODULES = {
   "torch.nn": torch.attributes.get("nn"),
 };
 
-function iterated(x) {
+/** All parts at once; an iterator is used up. */
+const iterated = (x) => [...gone(x)];
+
+/** The parts to go through, of an iterator one by one, as far as it is asked. */
+function gone(x) {
+  if (x instanceof Once) return x;
   if (!(x instanceof Tensor)) return sequence(x);
   if (!x.shape.length) throw new Mistake("TypeError: a tensor with one number has no parts to go through");
   return Array.from({ length: x.shape[0] }, (_, i) => select(x, 0, i));
+}
+const stepsOf = (x) => gone(x)[Symbol.iterator]();
+
+function* zipped(all, isStrict) {
+  while (all.length) {
+    const row = [];
+    for (const steps of all) {
+      const { done, value } = steps.next();
+      if (!done) row.push(value);
+      else if (isStrict && (row.length || all.slice(1).some((one) => !one.next().done)))
+        throw new Mistake("ValueError: zip's lists are not equally long");
+      else return;
+    }
+    yield Tuple.from(row);
+  }
+}
+
+function* counted(steps, start) {
+  let i = whole(start, "enumerate");
+  for (let step = steps.next(); !step.done; step = steps.next()) yield Tuple.of(i++, step.value);
+}
+
+/** Whether a part is such a one; the first that is ends the way through an iterator. */
+function holdsSome(x, isOne) {
+  for (const one of gone(x)) if (isOne(one)) return true;
+  return false;
 }
 
 function isTrue(x) {
@@ -402,7 +436,7 @@ export class Python {
     const all = children(node);
     const to = all.findIndex(({ name }) => name === "in");
     if (all.at(-2).name === "else" || all.at(-1).name !== "Body") throw new Unknown("`else` behind a loop");
-    for (const one of iterated(this.value(all[to + 1], at))) {
+    for (const one of gone(this.value(all[to + 1], at))) {
       this.bind(all.slice(1, to), one, at);
       const out = this.block(this.body(all.at(-1)), at);
       if (out instanceof Returned) return out;
@@ -437,10 +471,10 @@ export class Python {
     return children(node).filter(({ name }) => name !== ":");
   }
 
-  bind(nodes, value, at) {
+  bind(nodes, value, at, isList = false) {
     const targets = nodes.filter(({ name }) => name !== ",");
     const [target] = targets;
-    if (targets.length > 1 || nodes.length > 1) {
+    if (nodes.length > 1 || isList) {
       const values = iterated(value);
       if (targets.some(({ name }) => name === "*")) throw new Unknown("`*` before a name");
       if (values.length !== targets.length)
@@ -448,7 +482,7 @@ export class Python {
       targets.forEach((one, i) => this.bind([one], values[i], at));
     } else if (/^(Tuple|Array|Parenthesized)Expression$/.test(target.name)) {
       const inner = children(target).filter(({ name }) => !/^[()[\]]$/.test(name));
-      this.bind(inner, value, at);
+      this.bind(inner, value, at, target.name === "ArrayExpression");
     } else if (target.name === "VariableName") at.scope.names.set(text(at.source, target), value);
     else throw new Unknown(`\`${text(at.source, target)} = …\`, which writes into what is there,`);
   }
@@ -525,10 +559,10 @@ export class Python {
     return this.items(parts(node), at);
   }
   ofArrayComprehensionExpression(node, at) {
-    return this.comprehended(parts(node), at);
+    return [...this.comprehended(parts(node), at)];
   }
   ofComprehensionExpression(node, at) {
-    return lazy(this.comprehended(parts(node), at));
+    return this.comprehended(parts(node), at);
   }
   ofConditionalExpression(node, at) {
     const [yes, , condition, , no] = children(node);
@@ -573,8 +607,8 @@ export class Python {
   compared(sign, a, b) {
     if (sign === "is" || sign === "is not") return (a === b) === (sign === "is");
     if (sign === "in" || sign === "not in") {
-      if (!Array.isArray(b)) throw new Unknown(`\`${sign}\` ${kindOf(b)}`);
-      return b.some((x) => isTrue(operate("==", a, x))) === (sign === "in");
+      if (!Array.isArray(b) && !(b instanceof Once)) throw new Unknown(`\`${sign}\` ${kindOf(b)}`);
+      return holdsSome(b, (x) => isTrue(operate("==", a, x))) === (sign === "in");
     }
     return operate(sign, a, b);
   }
@@ -584,7 +618,7 @@ export class Python {
     if (sign.name === ".") return this.attribute(owner, text(at.source, rest[0]), text(at.source, of));
     const key = this.key(rest.slice(0, -1), at);
     if (owner instanceof Tensor) return indexed(owner, key);
-    if (owner?.isLazy)
+    if (owner instanceof Once)
       throw new Mistake("TypeError: what is gone through once has no places: make a list of it, `list(…)`");
     if (!isList(owner)) throw new Unknown(`[ ] behind ${kindOf(owner)}`);
     if (key instanceof Slice) return cut(owner, key);
@@ -650,7 +684,7 @@ export class Python {
     return work(positional, named);
   }
   argumentsOf(nodes, at) {
-    if (nodes.some(({ name }) => name === "for")) return [[lazy(this.comprehended(nodes, at))], {}];
+    if (nodes.some(({ name }) => name === "for")) return [[this.comprehended(nodes, at)], {}];
     const positional = [];
     const named = {};
     for (let i = 0; i < nodes.length; i++) {
@@ -671,26 +705,26 @@ export class Python {
     }
     return [positional, named];
   }
+  /** What a comprehension gives, one by one; only what its first `for` goes through is worked out at once. */
   comprehended(nodes, at) {
     const first = nodes.findIndex(({ name }) => name === "for");
-    const inner = { ...at, scope: new Scope(at.scope) };
-    const out = [];
-    const go = (i) => {
-      if (i >= nodes.length) {
-        if (++this.calls > MOST_CALLS) throw new Unknown("a line that takes so long");
-        out.push(this.oneOrTuple(nodes.slice(0, first), inner));
-      } else if (nodes[i].name === "if") {
-        if (isTrue(this.value(nodes[i + 1], inner))) go(i + 2);
-      } else if (nodes[i].name === "for") {
-        const to = nodes.findIndex(({ name }, k) => k > i && name === "in");
-        for (const one of iterated(this.value(nodes[to + 1], inner))) {
-          this.bind(nodes.slice(i + 1, to), one, inner);
-          go(to + 2);
-        }
-      } else throw new Unknown(`\`${text(at.source, nodes[i])}\``);
-    };
-    go(first);
-    return out;
+    const all = gone(this.value(nodes[nodes.findIndex(({ name }) => name === "in") + 1], at));
+    return new Once(this.each(nodes, first, { ...at, scope: new Scope(at.scope) }, all));
+  }
+  *each(nodes, i, at, all) {
+    if (i >= nodes.length) {
+      if (++this.calls > MOST_CALLS) throw new Unknown("a line that takes so long");
+      const first = nodes.findIndex(({ name }) => name === "for");
+      yield this.oneOrTuple(nodes.slice(0, first), at);
+    } else if (nodes[i].name === "if") {
+      if (isTrue(this.value(nodes[i + 1], at))) yield* this.each(nodes, i + 2, at);
+    } else if (nodes[i].name === "for") {
+      const to = nodes.findIndex(({ name }, k) => k > i && name === "in");
+      for (const one of all ?? gone(this.value(nodes[to + 1], at))) {
+        this.bind(nodes.slice(i + 1, to), one, at);
+        yield* this.each(nodes, to + 2, at);
+      }
+    } else throw new Unknown(`\`${text(at.source, nodes[i])}\``);
   }
   ofLambdaExpression(node, at) {
     const all = children(node);

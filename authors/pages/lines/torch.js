@@ -2,7 +2,7 @@
 
 import { KINDS } from "./limits.js";
 import * as t from "./tensor.js";
-import { Dtype, ELLIPSIS, isNumber, kindOf, listed, numberOf, Slice, sequence, Tuple } from "./values.js";
+import { Dtype, ELLIPSIS, isNumber, kindOf, listed, numberOf, Slice, Tuple } from "./values.js";
 
 const { Mistake, Tensor, Unknown, newTensor, numbersOf, refuse, shapeInWords, unknown } = t;
 
@@ -383,9 +383,9 @@ const READ = {
   f: (x) => (x === null ? null : numberOf(x)), // a number or none
   i: integer, // a whole number
   J: (x) => (x === null ? null : integer(x)), // a whole number or none
-  I: (x) => (x === null ? null : typeof x === "bigint" || x instanceof Tensor ? integer(x) : sequence(x).map(integer)), // one, several or none
-  L: (x) => (x === null ? null : typeof x === "bigint" ? [integer(x)] : sequence(x).map(integer)), // several or none; one is a list of it
-  S: (x) => sequence(x).map(integer), // a shape
+  I: (x) => (x === null ? null : typeof x === "bigint" || x instanceof Tensor ? integer(x) : listed(x).map(integer)), // one, several or none
+  L: (x) => (x === null ? null : typeof x === "bigint" ? [integer(x)] : listed(x).map(integer)), // several or none; one is a list of it
+  S: (x) => listed(x).map(integer), // a shape
   b: (x) => (typeof x === "boolean" ? x : unknown(`${kindOf(x)} in place of True or False`)), // True or False
   d: (x) => (x === null ? null : x instanceof Dtype ? x.name : (x?.dtype ?? unknown(`the dtype ${kindOf(x)}`))), // a dtype or none
   // tensors, at least one

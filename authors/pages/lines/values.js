@@ -40,7 +40,7 @@ export function kindOf(x) {
   if (x === null) return "None";
   if (x === ELLIPSIS) return "...";
   if (x instanceof Tensor) return "a tensor";
-  if (x?.isLazy) return "an iterator";
+  if (x instanceof Once) return "an iterator";
   if (x instanceof Tuple) return "a tuple";
   if (Array.isArray(x)) return "a list";
   if (x instanceof Thing) return x.name;
@@ -53,15 +53,25 @@ export function numberOf(x) {
   return Number(x);
 }
 
-/** What is gone through once, as a generator or what `zip` gives: no list for PyTorch, and it has no places. */
-export const lazy = (list) => Object.assign(list, { isLazy: true });
+/** What is gone through once, as a generator or what `zip` gives: no list for PyTorch, and it has no places.
+ *
+ * It has no `return`, so that a loop which ends early leaves the rest, as in Python. */
+export class Once {
+  constructor(steps) {
+    this.next = () => steps.next();
+  }
+  [Symbol.iterator]() {
+    return this;
+  }
+}
 
 /** Whether it is a list or a tuple. */
-export const isList = (x) => Array.isArray(x) && !x.isLazy;
+export const isList = (x) => Array.isArray(x);
 
 /** The parts of a list or a tuple. */
 export function listed(x) {
-  if (x?.isLazy) throw new Mistake("TypeError: a list is needed here: write `[… for … in …]` with square brackets");
+  if (x instanceof Once)
+    throw new Mistake("TypeError: a list is needed here: write `[… for … in …]` with square brackets");
   return sequence(x);
 }
 

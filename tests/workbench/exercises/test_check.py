@@ -26,6 +26,7 @@ from wordings import KEPT, scaled_by_embed_dim, wordings
 
 import attn_lib
 from workbench.exercises import check
+from workbench.exercises.api import verdict_on
 from workbench.exercises.engine import probes, runner
 from workbench.exercises.engine.exercise import EXERCISES, MisconceptionAsCode, described_by, find
 from workbench.exercises.engine.function import Function, function
@@ -145,8 +146,8 @@ SETTINGS = {"float64, no grad, meta": no_grad_in_float64_elsewhere, "inference":
 def test_a_right_answer_is_right_whatever_the_notebook_has_set(id, setting):
     EXERCISES[id]._known.clear()  # as in a new session
     with SETTINGS[setting]():
-        assert check(id, EXERCISES[id].answer).status == "correct"
-    assert check(id, EXERCISES[id].answer).status == "correct"  # and nothing of it stays
+        assert verdict_on(id, EXERCISES[id].answer).status == "correct"
+    assert verdict_on(id, EXERCISES[id].answer).status == "correct"  # and nothing of it stays
 
 
 def test_what_the_notebook_has_set_is_as_it_was():

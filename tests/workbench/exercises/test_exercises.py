@@ -12,6 +12,7 @@ from other_styles import MISCONCEPTIONS, NEAR_MISSES, RIGHT, learn_by_autograd, 
 from torch import nn
 
 import attn_lib
+from attn_lib.linear import chunked_attention, linear_attention, pass_chunk
 from workbench.exercises import api, check, hint, solution
 from workbench.exercises.api import verdict_on
 from workbench.exercises.engine import outcome, runner
@@ -348,6 +349,22 @@ def test_check_rejects_gradients_by_autograd(id, answer, used):
 @pytest.mark.parametrize("id", FUNCTIONS)
 def test_check_rejects_a_call_of_the_course_answer(id):
     assert verdict_on(id, lambda *args: EXERCISES[id].reference(*args)).status == "wrong"
+    assert check(id, EXERCISES[id].reference).status == "wrong"
+
+
+def test_check_rejects_what_the_library_has_for_a_whole_chunk():
+    for by in (pass_chunk, linear_attention):
+
+        def written(S, key, value, keep, rate, by=by):
+            return by(key[None], key[None], value[None], keep[None], rate[None], S)[1]
+
+        assert check("14.1", written).status == "wrong"
+    for by in (linear_attention, chunked_attention, pass_chunk):
+        assert check("14.2", lambda q, k, v, keep, S, by=by: by(q, k, v, keep, None, S)).status == "wrong"
+
+
+def test_a_whole_number_may_be_a_float():
+    assert check("14.3", lambda heads, stored, head_dim: heads * head_dim / stored + 1).status == "correct"
 
 
 def test_check_rejects_a_call_of_the_lesson_function():

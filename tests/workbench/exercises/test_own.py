@@ -86,9 +86,10 @@ def test_a_right_class_that_inherits_all_it_does_is_judged_and_not_kept(own_fold
 
 def test_a_file_of_the_learners_own_is_never_replaced(own_folder):
     file = own_folder / "my_multi_head_attention.py"
-    file.write_text("# mine")
+    mine = "# für mich".encode("latin-1")  # which is not UTF-8
+    file.write_bytes(mine)
     assert "of yours already" in check("4.5", of_a_notebook(HELPERS + CLASS)).message
-    assert file.read_text() == "# mine"
+    assert file.read_bytes() == mine
 
 
 def test_a_class_is_asked_for_and_no_object_of_it():

@@ -35,6 +35,12 @@ class MisconceptionAsCode(Misconception):
     telltale_call: tuple | None = None  # arguments on which it shows best; the smallest failing probe unless given
 
 
+COURSES_OWN = (
+    "it is the course's own `{}` that does the work. You may call whatever PyTorch and attn_lib offer, except what "
+    "`solution` shows"
+)
+
+
 @dataclass(eq=False, kw_only=True)
 class Exercise:
     """What every exercise has; each kind of exercise adds its own `judge`."""
@@ -64,6 +70,10 @@ class Exercise:
         return {code.__name__ for code in (self.reference, *self.shows) if inspect.isfunction(code)} | {
             *self.also_called
         }
+
+    def is_own(self, answer):
+        """Whether an answer is the course's own, under whatever name."""
+        return any(answer is own for own in (self.reference, *self.shows))
 
     def misconception(self, *, reread=None, forms=(), telltale_call=None):
         """Add the decorated function as a misconception; `forms` are other ways to have it, with other results.

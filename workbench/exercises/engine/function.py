@@ -22,7 +22,7 @@ from torch.overrides import TorchFunctionMode
 from ...display import show
 from ...trace import trace
 from . import runner
-from .exercise import Exercise, register
+from .exercise import COURSES_OWN, Exercise, register
 from .outcome import close, is_or_are, outcome_of, refuse_not_callable, right, same, same_complaint, sort_of
 from .probes import redrawn, with_dtype
 from .runner import OutOfTime, Raised, Worker
@@ -331,13 +331,10 @@ class Judgement:
 
     def _used_what_it_must_not(self):
         exercise, answer = self.exercise, self.answer
-        if any(answer is own for own in (exercise.reference, *exercise.shows)):  # the course tries itself
+        if exercise.is_own(answer):  # the course tries itself; `check` refuses it
             return None
         if self._watching.courses is not None:
-            return (
-                f"it is the course's own `{self._watching.courses}` that does the work. You may call whatever PyTorch "
-                "and attn_lib offer, except what `solution` shows"
-            )
+            return COURSES_OWN.format(self._watching.courses)
         seen = self._watching.seen | getattr(answer, "used", set())  # one that runs elsewhere says what it used
         used = first_ruled_out(exercise.without, seen)
         return f"it is torch's own `{used}` that does the work; this exercise is to be done without" if used else None

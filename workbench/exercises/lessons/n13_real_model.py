@@ -469,6 +469,7 @@ four_bits = function(
     as_="my_numbers(q, d, m)",
     title="Four bits",
     section="13#more-four-bits",
+    also_called=("from_four_bits",),
     probes=[_packed(2, seed=1), _packed(5, seed=2), _packed(16, seed=3)],
     corner_cases=[_packed(1, seed=4), _packed(32, seed=5)],
     random_probes=lambda rng: [_packed(rng.randrange(2, 8), seed=rng.randrange(10**6)) for _ in range(2)],

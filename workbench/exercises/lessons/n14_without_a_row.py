@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from attn_lib.linear import what_is_left, write_state
 
 from ..engine.function import function
+from ..engine.one_value import number_of
 from ..engine.probes import normal
 
 # --------------------------------------------------------------------------------------------------------- 14.1
@@ -36,6 +37,7 @@ write = function(
     section="14#gate",
     dtype=torch.float64,
     shows=(write_state,),
+    also_called=("pass_chunk",),
     probes=[
         _token(0.5, 0.5, seed=1),
         _token(1, 0.75, seed=4, d_k=2, d_v=2),
@@ -170,6 +172,7 @@ chunk = function(
     title="A chunk with a gate",
     section="14#in-chunks",
     dtype=torch.float64,
+    also_called=("pass_chunk", "linear_attention", "chunked_attention"),
     probes=[
         _tokens(5, seed=1),
         _tokens(4, seed=11, d_v=4),
@@ -302,6 +305,10 @@ def _crossing(heads, stored, head_dim):
     return heads * head_dim * head_dim * 4 // (2 * stored * head_dim * 2) + 1
 
 
+def _number_of_tokens(*arguments_and_result):
+    return (number_of("a number of tokens", arguments_and_result[-1]),)
+
+
 def _drawn_shapes(rng):
     stored, sharing = rng.randrange(1, 9), rng.randrange(2, 9)
     return [(stored * sharing, stored, 8 * rng.randrange(2, 17)), (stored, stored, 8 * rng.randrange(2, 17))]
@@ -316,7 +323,8 @@ crossing = function(
     probes=[(32, 32, 128), (32, 8, 128), (16, 2, 96), (9, 3, 64)],
     corner_cases=[(1, 1, 2), (8, 1, 16)],
     random_probes=_drawn_shapes,
-    numbers=("the result",),
+    returns=("the number of tokens",),
+    after=_number_of_tokens,
     hints=[
         "How many bytes does one token add to the cache? A key and a value for each stored head.",
         "The states have `heads * head_dim * head_dim` numbers of 4 bytes. At which number of tokens are both equal? "

@@ -14,29 +14,8 @@ const WIDTH = 1110; // px for a line of code, of which a letter takes 12.1
 export function fit(slide) {
   const body = slide?.querySelector(".body");
   if (!body || reading) return;
-  fitBody(slide, body);
-  fitPicture(slide, body);
-  grown.observe(body);
-}
-
-// A picture gives way to long code below it, also where the page measures it later.
-const grown = new ResizeObserver((seen) => {
-  for (const { target } of seen) fitPicture(target.closest("section"), target);
-});
-function fitPicture(slide, body) {
-  const picture = slide.querySelector(":scope > .picture");
-  if (!picture || slide.matches(".codes") || getComputedStyle(body).position !== "absolute") return;
-  picture.style.height = "";
-  const over = picture.offsetTop + picture.offsetHeight - body.offsetTop;
-  if (over > 0) picture.style.height = `${picture.offsetHeight - over}px`;
-}
-
-function fitBody(slide, body) {
   body.style.overflowY = "";
-  if (slide.matches(".codes")) {
-    fitType(body, "--drawer", DRAWER);
-    return;
-  }
+  if (slide.matches(".codes")) return fitType(body, "--drawer", DRAWER);
   if (slide.matches(".boarded")) {
     if (watched.has(body) && body.scrollHeight <= body.clientHeight + 1) return; // at rest
     fitBoard(body);

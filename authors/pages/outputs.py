@@ -80,14 +80,14 @@ def drawing(figure):
 
 
 def axes_alone(figure):
-    """The same figure before its lines are drawn, where a question is asked of them."""
-    lines = [line for axes in figure.axes for line in axes.lines]
-    description, figure.description = figure.description, f"{figure.axes[0].get_title()}: axes without their lines."
-    for line in lines:
-        line.set_visible(False)
+    """The same figure before its lines, or a map's squares, are drawn, where a question is asked of them."""
+    drawn_on = [one for axes in figure.axes for one in (*axes.lines, *axes.images, *axes.texts)]
+    description, figure.description = figure.description, f"{figure.axes[0].get_title()}: axes alone."
+    for one in drawn_on:
+        one.set_visible(False)
     drawn = drawing(figure)
-    for line in lines:
-        line.set_visible(True)
+    for one in drawn_on:
+        one.set_visible(True)
     figure.description = description
     return drawn
 

@@ -151,15 +151,8 @@ def number(value, unit=""):
 
 
 def per_cents(values):
-    """Shares as whole per cents that sum to what they should."""
-    known = [value for value in values if isinstance(value, (int, float))]
-    if len(known) < len(values) or abs(sum(known) - 1) > 1e-3:
-        return [number(value, "%") for value in values]
-    whole = [math.floor(100 * value) for value in values]
-    rest = sorted(range(len(values)), key=lambda i: whole[i] - 100 * values[i])
-    for i in rest[: 100 - sum(whole)]:
-        whole[i] += 1
-    return ["≈0 %" if not share and value else f"{share} %" for share, value in zip(whole, values, strict=True)]
+    """Shares as whole per cents, each rounded alone: equal shares read alike, and all as the lesson prints them."""
+    return [number(value, "%") for value in values]
 
 
 def largest(steps, name):
@@ -582,7 +575,8 @@ class Sentence(Picture):
         inks = self.inks or {}
         n = len(words) + (self.says != "")
         step = pen.width / n
-        size = min(60, 2.1 * step / max(4, *(len(str(word)) for word in words)))
+        ends = [every.says or "" for every in steps]
+        size = min(60, 2.1 * step / max(4, *(len(str(word)) for word in [*words, *ends])))
         has_below = any(every.fetched or every.shares for every in steps)
         has_above = any(every.arcs or every.missing for every in steps)
         base = pen.height - (150 if has_below else 70) if has_above else pen.height * 0.55

@@ -138,7 +138,7 @@ def your_norm(centred, normed):
 def residual():
     return [
         Flow(
-            {"x": [0, 0.5], "norm": [1, 1], "attention": [2, 1], "+": [3, 0.5], "after": [4, 0.5]},
+            {"x": [0, 0.25], "norm": [1, 0.75], "attention": [2, 0.75], "+": [3, 0.25], "after": [4, 0.25]},
             things={"x": "input", "attention": "weights", "after": "output"},
             empty=empty,
             arrows=[["x", "norm"], ["norm", "attention"], ["attention", "+"], ["x", "+"], ["+", "after"]][:k],
@@ -189,13 +189,13 @@ def block():
     return [
         Flow(
             {
-                "x": [0, 0.5],
-                "norm": [1, 1.2],
-                "attention": [2, 1.2],
-                "+": [3, 0.5],
-                " norm": [4, 1.2],
-                "MLP": [5, 1.2],
-                " +": [6, 0.5],
+                "x": [0, 0.2],
+                "norm": [1, 0.8],
+                "attention": [2, 0.8],
+                "+": [3, 0.2],
+                " norm": [4, 0.8],
+                "MLP": [5, 0.8],
+                " +": [6, 0.2],
             },
             things={"x": "input", "attention": "weights", "MLP": "value"},
             empty=empty,

@@ -2,7 +2,7 @@
 
 from attn_lib import rotary
 from workbench.board.lessons.n13_real_model import COUNTRY, GERMANY
-from workbench.display.drawings import Bars, Flow, Matrices, Matrix, Points, Sentence, Spoken, Tiles, unknown
+from workbench.display.drawings import Bars, Flow, Matrices, Matrix, Points, Sentence, Spoken, Tiles, number, unknown
 
 from . import again, on_board, slide
 
@@ -45,13 +45,13 @@ def it_speaks(model):
 )
 def eight_lines():
     boxes = {
-        "x": [0, 0.5],
-        "norm": [1, 1.2],
-        "attention": [2, 1.2],
-        "+": [3, 0.5],
-        " norm": [4, 1.2],
-        "MLP": [5, 1.2],
-        " +": [6, 0.5],
+        "x": [0, 0.2],
+        "norm": [1, 0.8],
+        "attention": [2, 0.8],
+        "+": [3, 0.2],
+        " norm": [4, 0.8],
+        "MLP": [5, 0.8],
+        " +": [6, 0.2],
     }
     ways = [["x", "norm"], ["norm", "attention"], ["attention", "+"], ["x", "+"]]
     ways += [["+", " norm"], [" norm", "MLP"], ["MLP", " +"], ["+", " +"]]
@@ -106,7 +106,10 @@ def same_as_theirs(ours, theirs):
     column=True,
 )
 def keys():
-    return [Bars(["were", "all other words"], values, strong=0, top=1) for values in (unknown(2), [0.003, 0.997])]
+    return [
+        Bars(["were", "others"], values, unit="", strong=0, top=1000, caption="of 1000")
+        for values in (unknown(2), [3, 997])
+    ]
 
 
 @slide(
@@ -164,9 +167,25 @@ def your_weights():
 def predict_missed(whole, without):
     names = ["all heads", "not 28.7", "not 27.8", "not 11.1", "not 26.0"]
     shares = [whole, *(without[number, head] for number, head in ((28, 7), (27, 8), (11, 1), (26, 0)))]
+    changed = (without - whole).abs() > 0.05
+    first = Bars(
+        names,
+        [shares[0], *unknown(4)],
+        colour="output",
+        strong=0,
+        top=1,
+        words=False,
+        caption="share of were; missed is a head without which it changes by more than .05",
+    )
+    inks = ["output", *("wrong" if abs(share - whole) > 0.05 else "output" for share in shares[1:])]
     return [
-        Bars(names, values, colour="output", strong=4, top=1, words=False)
-        for values in ([shares[0], *unknown(4)], shares)
+        first,
+        first.but(
+            values=shares,
+            colour=inks,
+            strong=None,
+            caption=f"of 270 heads {changed.sum()} are missed, by more than .05",
+        ),
     ]
 
 
@@ -198,7 +217,7 @@ def predict_both(both, whole, without):
 )
 def predict_told(told):
     first = Sentence(["The", "book", "on", "the", "shelf"], inks={1: "key"}, says="was")
-    return [first, first.but(says=None), first.but(says="were", ending="wrong" if told > 0.5 else "output")]
+    return [first, first.but(says=None), first.but(says=f"were {told:.2f}", ending="wrong" if told > 0.5 else "output")]
 
 
 @slide(
@@ -322,7 +341,7 @@ def two_tests(two_tests, model, faulty, paragraph):
         two_tests(model, faulty(name), paragraph[:, :16]) for name in ("RoPE with base 10,000", "one position too late")
     ]
     return Tiles(
-        [[f"{one:.1f}" for one in row] for row in rows],
+        [[[f"{one:.1f}", "output"] if one > 0.05 else f"{one:.1f}" for one in row] for row in rows],
         columns=["piece by piece", "other code"],
         rows=["base 10,000", "too late"],
     ).opened(0, 4)
@@ -366,7 +385,10 @@ def your_place():
 def predict_hat(places):
     some = ("money", "hat", "tree", "lake", "river")
     first = Points(list(some), [places[word] for word in some], strong=[0, 4])
-    return [first.but(names=["money", "?", "", "", "river"]), first.but(strong=[0, 1, 2, 3, 4])]
+    return [
+        first.but(names=["money", "?", "", "", "river"]),
+        first.but(strong=[0, 1, 2, 3, 4], caption=f"hat {number(places['hat'])}"),
+    ]
 
 
 @slide(

@@ -119,7 +119,7 @@ def three_pairs():
             columns=["key", "wrote", "reads"],
             rows=["tea", "milk", "cup"],
         )
-        for a, b, c in (("?", "?", "?"), (6, 8, ["10", "wrong"]))
+        for a, b, c in (("?", "?", "?"), (["6", "wrong"], ["8", "wrong"], ["10", "wrong"]))
     ]
 
 
@@ -172,11 +172,15 @@ def predict_pushed():
     """,
 )
 def line():
-    one, all_three = lines(3, None, None), lines(3, 4, 5)
     added, kept = [(0, 0), (3, 0), (3, 4), (6, 8)], [(0, 0), (3, 0), (3, 4)]
+    steps = (
+        (lines(None, None, None), added[:1], kept[:1]),
+        (lines(3, None, None), added[:2], kept[:2]),
+        (lines(3, 4, 5), added, kept),
+    )
     return [
         Beside(Crossing(pairs, way, caption="the sum"), Crossing(pairs, other, caption="the delta rule"))
-        for pairs, way, other in ((one, [(0, 0)], [(0, 0)]), (all_three, added, kept))
+        for pairs, way, other in steps
     ]
 
 
@@ -225,12 +229,21 @@ def how_many(draws):
 @slide(
     "Four keys, written sixteen times. What is due?",
     minutes=1,
-    say="Read the text aloud, and let them find the newest value of the first key that is asked.",
+    say="Read the text aloud, row by row, and let them find the newest value of each key that is asked.",
 )
-def who_overwrites(states, tokens):
-    told = states.as_words(tokens[0]).split()
-    pairs = [f"{key} {value}" for key, value in zip(told[:32:2], told[1:32:2], strict=True)]
-    return Tiles([pairs[:8], pairs[8:]])
+def who_overwrites(states, tokens, due):
+    *told, a, b, c, d = states.as_words(tokens[0]).split()
+    pairs = [f"{key} {value}" for key, value in zip(told[::2], told[1::2], strict=True)]
+    asked = [f"{key} {value}" for key, value in zip((a, b, c, d), states.as_words(due[0]).split(), strict=True)]
+    newest = {len(pairs) - 1 - pairs[::-1].index(pair) for pair in asked}
+    marked = [[pair, "output"] if i in newest else pair for i, pair in enumerate(pairs)]
+    return [
+        Tiles([cells[i : i + 4] for i in range(0, 16, 4)] + [last], rows=["written", "", "", "", "asked"])
+        for cells, last in (
+            (pairs, [f"{key} ?" for key in (a, b, c, d)]),
+            (marked, [[pair, "output"] for pair in asked]),
+        )
+    ]
 
 
 @slide(
@@ -304,8 +317,9 @@ def weighs():
             things={"cache": "key", "state": "weights"},
             axes=("tokens", "KiB"),
             upto=upto,
+            ticks=ticks,
         )
-        for upto in (32, 512)
+        for upto, ticks in ((32, [0, 512]), (512, [0, d, 512]))
     ]
 
 
@@ -330,10 +344,10 @@ def break_it(half_precision, float16):
 )
 def disputed():
     return Tiles(
-        [["3 of 4 without"], ["all with a row"]],
-        columns=["layers"],
-        rows=["Kimi Linear", "MiniMax-M2"],
-    )
+        [["3 of 4"], ["7 of 8"], ["none"]],
+        columns=["layers without a row"],
+        rows=["Kimi Linear", "MiniMax-01", "MiniMax-M2"],
+    ).opened(0, 1, 2, 3)
 
 
 @slide(
@@ -380,9 +394,9 @@ def long_second(readings):
     say="On the old state, and on the errors of the words before it in the chunk: a triangular system.",
 )
 def errors_second():
-    boxes = {"old state": [0, 1], "1st error": [1, 0], "2nd error": [1, 1], "3rd error": [1, 2]}
+    boxes = {"old state": [0, 1], "1st error": [2, 0], "2nd error": [1, 1], "3rd error": [2, 2]}
     arrows = [["old state", name] for name in list(boxes)[1:]]
-    arrows += [["1st error", "2nd error"], ["2nd error", "3rd error"]]
+    arrows += [["1st error", "2nd error"], ["1st error", "3rd error"], ["2nd error", "3rd error"]]
     return [Flow(boxes, arrows=some, things=dict.fromkeys(boxes, "weights")) for some in (arrows[:3], arrows)]
 
 
@@ -414,7 +428,7 @@ def back_second(after):
     say="With positions softmax can tell the newest, up to the length of its training texts.",
 )
 def rope_second(helped):
-    names = ["RoPE, 16", "RoPE, 24", "then delta, 16", "24"]
+    names = ["RoPE, 16", "RoPE, 24", "then delta, 16", "then delta, 24"]
     right = [share for shares in helped.values() for share in shares]
     return [Bars(names, values, words=False, top=1, lying=True) for values in (unknown(4), right)]
 

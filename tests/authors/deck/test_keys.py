@@ -80,7 +80,7 @@ def click(view, page, selector):
 
 @pytest.mark.parametrize("window", ["hall", "speaker"])
 def test_every_key_of_the_help_works_after_every_click(decks, show, window):
-    """All of them after the first click, one of each two alike after the others; in the speaker's window after three."""
+    """All of them after the first click, one of each two alike after the others; for the speaker after three."""
     page = show((decks / "03_masking.html").as_uri(), reduced_motion="reduce")
     view = speakers(page) if window == "speaker" else page
     labels = set(page.locator(".help th").all_text_contents())

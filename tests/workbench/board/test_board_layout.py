@@ -27,7 +27,6 @@ HEAD += f"<style>{boards_in_pages.STYLE}</style>"
 SIZES = {
     "laptop": {"width": 1366, "height": 768},
     "low laptop": {"width": 1366, "height": 620},
-    "between": {"width": 800, "height": 768},  # as marimo's pages are
     "phone": {"width": 390, "height": 844, "has_touch": True},
     "phone lying": {"width": 844, "height": 390, "has_touch": True},
 }

@@ -24,6 +24,7 @@ from classroom.grade.sandbox.remote import (
     OverMemory,
     RemoteFunction,
     WorkerEnded,
+    error_like,
 )
 from classroom.grade.sandbox.worker import module_from, state_of
 
@@ -211,6 +212,16 @@ class Scripted:
 
 def connection(*answers):
     return Connection(Scripted(*({**SAID, **answer} for answer in answers)), 5)
+
+
+def test_error_has_the_type_and_message_it_had_there():
+    error = error_like("ValueError", "no\x1b")
+    assert isinstance(error, ValueError) and type(error).__name__ == "ValueError"
+    assert str(error) == "no\N{REPLACEMENT CHARACTER}"
+    assert type(error_like("Mine", "x")).__mro__[1] is Exception and type(error_like("", "x")).__name__ == "Error"
+    assert not isinstance(error_like("KeyboardInterrupt", ""), KeyboardInterrupt)
+    with pytest.raises(IndexError, match="too far"):
+        RemoteFunction(connection({"raised": ["IndexError", "too far"]}), 0)()
 
 
 def test_change_of_an_argument_arrives():

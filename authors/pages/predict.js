@@ -26,9 +26,9 @@ function tidy(text) {
     .replace(SIGN, (sign) => SIGNS[sign])
     .toLowerCase()
     .trim()
-    .replace(/([\w)\].])\s*\|\s*(?=[\w([.+-])/g, "$1; ")
-    .replace(/^<(.*)>$/, "($1)");
+    .replace(/([\w)\].])\s*\|\s*(?=[\w([.+-])/g, "$1; ");
   return BEFORE.reduce((rest, said) => rest.replace(said, ""), bare)
+    .replace(/^<(.*)>$/, "($1)")
     .replace(/[.!]+$/, "")
     .replace(AFTER, "$1")
     .replace(/\s*(%|per ?cent\b|pct\b)/g, "%")

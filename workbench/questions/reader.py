@@ -108,9 +108,9 @@ def _tidy(text):
     """Text with one sign for each thing: -, inf, x, %, commas."""
     text = re.sub(r"(?<=\d)½", ".5", text).translate(SIGNS).lower().strip()
     text = re.sub(r"(?<=[\w)\].])\s*\|\s*(?=[\w(\[.+-])", "; ", text)
-    text = re.sub("^<(.*)>$", r"(\1)", text)
     for said in BEFORE:
         text = said.sub("", text)
+    text = re.sub("^<(.*)>$", r"(\1)", text)
     text = AFTER.sub("", text.rstrip(".!"))
     text = re.sub(r"\s*(%|per ?cent\b|pct\b)", "%", text)
     text = re.sub(r"\bminus\s+|(?<![\d.])-\s+(?=[\d.])", "-", text)

@@ -340,8 +340,8 @@ def _difference(form, mine, wanted, within):
     if mine == ["nan"]:
         return "A number does come out."
     if any(type(x) is not float for x in [*mine, *wanted]):
-        if {*map(type, wanted)} == {bool}:
-            wrong = sum(a != b for a, b in zip(mine, wanted, strict=True))
+        if {*map(type, wanted)} == {bool} or len(wanted) > 1:
+            wrong = sum(not _same(a, b, within) for a, b in zip(mine, wanted, strict=True))
             return f"{wrong} of {len(wanted)} {'is' if wrong == 1 else 'are'} not right."
         return "That is not what happens. Can you say why?"
     if all(_near(-a, b, within) for a, b in zip(mine, wanted, strict=True)):

@@ -10,17 +10,25 @@ const FACTORS = new Map([
   ["halve", 1 / 2],
   ["third", 1 / 3],
   ["quarter", 1 / 4],
+  ["fourth", 1 / 4],
+  ["fifth", 1 / 5],
+  ["sixth", 1 / 6],
+  ["eighth", 1 / 8],
+  ["tenth", 1 / 10],
   ["hundred", 1e2],
   ["thousand", 1e3],
   ["k", 1e3],
   ["million", 1e6],
+  ["mio", 1e6],
+  ["mln", 1e6],
   ["m", 1e6],
   ["billion", 1e9],
 ]);
 const FUNCTIONS = { sqrt: Math.sqrt, "√": Math.sqrt, ln: Math.log, log: Math.log, exp: Math.exp };
-const POWERS = { "²": 2, "³": 3 };
+const VALUES = new Map([...WORDS, ...FACTORS, ["e", Math.E], ["π", Math.PI], ["pi", Math.PI]]);
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const TIMES = ["*", "×", "·", "x", "time"];
-const TOKEN = /\s*(?:([\d.,]*\d[\d.]*(?:e[+-]?\d+)?)|(\*\*|[-+*/^()×·√²³%]|[a-z]+))/y;
+const TOKEN = /\s*(?:([\d.,]*\d[\d.]*(?:e[+-]?\d+)?)|(\*\*|[-+*/^()×·√π%]|[a-z]+))/y;
 const DEEPEST = 20; // brackets in each other
 
 class NoExpression extends Error {}
@@ -41,7 +49,13 @@ function refuse() {
 
 function tokensOf(entered, options) {
   if (/\d-\d/.test(entered)) refuse(); // from 3 to 4, more likely than 3 minus 4
-  const text = entered.trim().replace(/([\d)])\s*(x|times|fold)$/, "$1");
+  const text = entered
+    .replace(
+      /[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+/g,
+      (power) => `^${power.replace(/./g, (sign) => (sign === "⁻" ? "-" : RAISED.indexOf(sign)))}`,
+    )
+    .trim()
+    .replace(/([\d)])\s*(x|times|fold)$/, "$1");
   const tokens = [];
   TOKEN.lastIndex = 0;
   while (TOKEN.lastIndex < text.length) {
@@ -75,8 +89,7 @@ function whole(tokens) {
     return power();
   }
   function power() {
-    let base = atom();
-    for (let sign = one("²", "³"); sign; sign = one("²", "³")) base **= POWERS[sign];
+    const base = atom();
     return one("^", "**") ? finite(base ** signed()) : base;
   }
   function atom() {
@@ -96,7 +109,7 @@ function whole(tokens) {
       const inside = sum();
       return one(")") ? inside : refuse();
     }
-    return WORDS.get(token) ?? FACTORS.get(token) ?? refuse();
+    return VALUES.get(token) ?? refuse();
   }
   const result = sum();
   return tokens.length ? refuse() : result;

@@ -172,7 +172,7 @@ def test_a_slip_that_the_question_does_not_know_is_an_error_of_the_lesson():
         (ONE, math.nan, 3, "A number does"),
         (YES, "no", "yes", "It looks so."),
         (YES, "yes", "no", "why"),
-        (SCHEMES, "yes, yes", ["yes", "no"], "why"),
+        (SCHEMES, "yes, yes", ["yes", "no"], "1 of 2 is not right"),
     ],
 )
 def test_another_wrong_guess_says_in_what_it_differs(question, guess, truth, words):

@@ -30,6 +30,7 @@ from ..display import show
 from . import reader
 
 HERE = Path(__file__).parent
+ORDINALS = ("first", "second", "third", "fourth")
 
 
 class Slip(NamedTuple):
@@ -50,7 +51,8 @@ class Question:
         self.choices, self.right = record.get("choices", list(self.options)), record.get("right")
         if "choices" in record and self.right not in self.choices:
             raise ValueError(f"{id}: right = {self.right!r} is none of its choices, {', '.join(self.choices)}")
-        named = {value: words for words, value in reversed(record.get("names", {}).items())}  # by its first name
+        names = record.get("names", {}).items()
+        named = {value: words for words, value in reversed(names) if not isinstance(value, list)}  # by its first name
         first, last = self.range if self.form == "set" else (0, -1)
         self.members = [f"{i} {named.get(i, '')}".strip() for i in range(first, last + 1)]
         known = record.get("slips", {}) | {name: common["slips"][name] for name in record.get("common", [])}
@@ -81,10 +83,11 @@ class Question:
             yield from ((words, ["nan"]) for words in ["nan", *also["nan"]])
         if self.form == "number" and self.whole and not self.which and (not self.range or self.range[0] == 0):
             yield from ((words, [0]) for words in also["none"])
-        if self.form == "number" and self.range and not self.which:
-            yield from ((words, [self.range[1]]) for words in also["all"])
+        if self.form == "number" and not self.which and (self.range or "all" in self.choices):
+            yield from ((words, [self.range[1] if self.range else 1]) for words in also["all"])
         if self.form == "set":
             first, last = self.range
+            yield from ((word, [at]) for at, word in enumerate(ORDINALS) if first <= at <= last)
             yield from ((words, []) for words in also["none"])
             yield from ((words, [*range(first, last + 1)]) for words in also["all"])
 

@@ -9,11 +9,13 @@ import re
 
 COUNTS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 WORDS = {word: float(number) for number, word in enumerate(COUNTS)} | {"once": 1.0, "twice": 2.0}
-FACTORS = {"half": 1 / 2, "halve": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "hundred": 1e2, "thousand": 1e3}
-FACTORS |= {"k": 1e3, "million": 1e6, "m": 1e6, "billion": 1e9}
+FACTORS = {"half": 1 / 2, "halve": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fourth": 1 / 4}
+FACTORS |= {"fifth": 1 / 5, "sixth": 1 / 6, "eighth": 1 / 8, "tenth": 1 / 10, "hundred": 1e2, "thousand": 1e3}
+FACTORS |= {"k": 1e3, "million": 1e6, "mio": 1e6, "mln": 1e6, "m": 1e6, "billion": 1e9}
 FUNCTIONS = {"sqrt": math.sqrt, "√": math.sqrt, "ln": math.log, "log": math.log, "exp": math.exp}
-POWERS = {"²": 2.0, "³": 3.0}
-TOKEN = re.compile(r"\s*(?:([\d.,]*\d[\d.]*(?:e[+-]?\d+)?)|(\*\*|[-+*/^()×·√²³%]|[a-z]+))")
+VALUES = WORDS | FACTORS | {"e": math.e, "π": math.pi, "pi": math.pi}
+RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+TOKEN = re.compile(r"\s*(?:([\d.,]*\d[\d.]*(?:e[+-]?\d+)?)|(\*\*|[-+*/^()×·√π%]|[a-z]+))")
 DEEPEST = 20  # brackets in each other
 
 
@@ -24,6 +26,7 @@ def value(text, number_of):
     """
     if re.search(r"\d-\d", text):  # from 3 to 4, more likely than 3 minus 4
         raise ValueError("a range is no number")
+    text = re.sub("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda power: f"^{power[0].translate(RAISED)}", text)
     text = re.sub(r"(?<=[\d)])\s*(x|times|fold)$", "", text.strip())
     return _Expression(text, number_of).whole()
 
@@ -72,8 +75,6 @@ class _Expression:
 
     def _power(self):
         base = self._atom()
-        while sign := self._next(*POWERS):
-            base **= POWERS[sign]
         result = base ** self._signed() if self._next("^", "**") else base
         if isinstance(result, complex):
             raise ValueError("a root of a number below 0")
@@ -92,8 +93,8 @@ class _Expression:
                 raise ValueError("a bracket is missing")
         elif isinstance(token, float):
             result = token
-        elif token in WORDS or token in FACTORS:
-            result = WORDS.get(token) if token in WORDS else FACTORS[token]
+        elif token in VALUES:
+            result = VALUES[token]
         else:
             raise ValueError(f"{token} is no number")
         self.depth -= 1

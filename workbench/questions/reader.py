@@ -8,10 +8,21 @@ import re
 from . import expression
 
 LONGEST, DEEPEST = 10_000, 8  # numbers in a row, and lists in each other
-SIGNS = str.maketrans({"−": "-", "–": "-", "∞": "inf", "½": "0.5", "’": "'"} | dict.fromkeys("\u00a0\u2009\u202f", " "))
+SIGNS = {"−": "-", "–": "-", "∞": "inf", "’": "'", "≅": "≈", "≃": "≈", "⟨": "(", "⟩": ")"}
+SIGNS |= {"½": " 1/2", "⅓": " 1/3", "⅔": " 2/3", "¼": " 1/4", "¾": " 3/4", "⅕": " 1/5", "⅙": " 1/6"}
+SIGNS = str.maketrans(SIGNS | dict.fromkeys("\u00a0\u2009\u202f", " "))
+BEFORE = (  # what is said before an answer: I think 12; the answer is 12; n = 12; ca. 12
+    re.compile(
+        r"^((i (think|guess|believe)|maybe|perhaps|probably|exactly|(my |the )?(answer|guess))\b( is\b|:|,)?\s+)+(?=\S)"
+    ),
+    re.compile(r"^[a-z]\w*\s*=\s*(?=\S)"),
+    re.compile(r"\b(ca?|appro?x?)\.\s*(?=[\d.-])"),
+)
+AFTER = re.compile(r"(?<=\S),?\s+(i (think|guess|believe)|or so|in (total|all)|altogether)$")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?")
 GROUPED = re.compile(r"[+-]?\d{1,3}((,\d{3})+|(\.\d{3})+)")
 OPEN, CLOSE = "[({", "])}"
+TYPES = re.compile(r"\b(torch\.|np\.|numpy\.)?(size|shape|tensor|array|tuple|set)\b|[\[\](){}\"]")
 WAYS = (  # in which numbers and words stand beside each other: 0,06; 0,47 | 1, 2 | 0,06, 0,47 | 1,2 3
     r"[;\n]",
     r"[;\n,]",
@@ -95,7 +106,12 @@ def singular(word):
 
 def _tidy(text):
     """Text with one sign for each thing: -, inf, x, %, commas."""
-    text = re.sub(r"(?<=\d)½", ".5", text).translate(SIGNS).lower()
+    text = re.sub(r"(?<=\d)½", ".5", text).translate(SIGNS).lower().strip()
+    text = re.sub(r"(?<=[\w)\].])\s*\|\s*(?=[\w(\[.+-])", "; ", text)
+    for said in BEFORE:
+        text = said.sub("", text)
+    text = re.sub("^<(.*)>$", r"(\1)", text)
+    text = AFTER.sub("", text.rstrip(".!"))
     text = re.sub(r"\s*(%|per ?cent\b|pct\b)", "%", text)
     text = re.sub(r"\bminus\s+|(?<![\d.])-\s+(?=[\d.])", "-", text)
     return re.sub(r"(?<=\d)\s*/\s*(?=\d)", "/", text).strip()
@@ -106,8 +122,11 @@ def _rows(question, text, size):
         raise Unreadable("a bracket is missing")
     rows = re.findall(r"[\[({]([^\[\](){}]*)[\])}]", text)
     if len(rows) < 2:
-        rows = re.split(r"[;\n]", "".join(rows) or text)
-    return _even([_in_text(question, row, size) for row in rows if row.strip(" ,")])
+        rows = re.split(r"[;\n]", "".join(rows) or _tidy(text))
+    read = [_in_text(question, row, size) for row in rows if row.strip(" ,")]
+    if len(read) == 1 and size and len(read[0]) % size == 0:  # all numbers in one line, row by row
+        read = [read[0][at : at + size] for at in range(0, len(read[0]), size)]
+    return _even(read)
 
 
 def _even(rows):
@@ -122,17 +141,27 @@ def _in_text(question, text, size):
         return question.names[whole]
     if not _balanced(text):
         raise Unreadable("a bracket is missing")
+    if question.form == "number":
+        text = re.sub(r"^.*[=≈]\s*(?=\S)", "", text)  # 64 * 64 = 4096
+        if question.whole and question.range:
+            text = re.sub(rf"(?<=\d)\s*(/|(out )?of)\s*{question.range[1]}$", "", text)  # 10 of 16
     as_entered = text
-    text = re.sub(r"torch\.size|tensor|[\[\](){}\"]", " ", _tidy(text))
-    text = re.sub(r"\band\b|&|(?<=\d)\s*[x×*]\s*(?=\d)", ", ", text).strip(" ,;")
+    text = TYPES.sub(" ", _tidy(text))
+    text = re.sub(r"\b(and|then)\b|&|(?<=\d)\s*([x×*·]|by)\s*(?=\d)", ", ", text)
+    if question.form in ("set", "words"):
+        text = re.sub(r"\bboth\s+(?=\S)", "", re.sub(r"[/+]", ", ", text))
+    is_shared = size != 1 and not question.whole and re.fullmatch(r"[^%]*\d%", text.strip())  # 6, 47, 47 %
+    text = text.replace("%", "").strip(" ,;:") if is_shared else text.strip(" ,;:")
     if question.form == "set" and not text and as_entered.strip():  # brackets with nothing between them
         return []
     found = None
-    for way in WAYS:
+    for way in WAYS[:2] if re.search(r"\d\s+[-−–]\s+[\d.]", as_entered) else WAYS:  # 3 - 5 is hardly 3 and -5
         try:
             read = [x for part in re.split(way, text) if part.strip() for x in _one(question, part, size)]
         except Unreadable:
             continue
+        if is_shared:
+            read = [x / 100 if isinstance(x, float) else x for x in read]
         if read and (size is None or len(read) == size):
             return _in_order(question, read)
         found = found or read
@@ -172,7 +201,7 @@ def _one(question, part, size=1):
             raise Unreadable("none of the words")
         if size is None and re.search(r"\d[\s,_]+\d", part):  # 5 135 135, several numbers as likely as one
             raise Unreadable("not one number")
-        number = _number(_without(part, question.skip), thousands=question.whole)
+        number = _in_words(question, _without(part, question.skip))
     elif question.options:
         return _one(question, f"{part:g}" if isinstance(part, float) else str(part))
     elif isinstance(part, numbers.Real) or hasattr(part, "__float__"):
@@ -186,10 +215,25 @@ def _one(question, part, size=1):
     return ["nan"] if math.isnan(number) else [number]
 
 
+def _in_words(question, text):
+    """A number, or nan for 0/0; where several are asked for, also one that is worked out, as e^-2, or a word."""
+    if text == "0/0" and "nan" in question.names:
+        return math.nan
+    try:
+        return _number(text, thousands=question.whole)
+    except Unreadable:
+        if question.form not in ("numbers", "matrix"):
+            raise
+    try:
+        return expression.value(text, lambda part: _decimal(part, question.whole))
+    except (ValueError, ArithmeticError):
+        raise Unreadable("no number") from None
+
+
 def _without(text, skip):
     """A part without the words that say nothing of a number."""
     text = re.sub(r"[^\W\d_]{2,}", lambda word: "" if singular(word[0]) in skip else word[0], _tidy(text))
-    return text.lstrip(" =≈~").rstrip(" .")
+    return text.lstrip(" =≈~").rstrip(" .!")
 
 
 def _number(text, thousands):
@@ -204,7 +248,7 @@ def _number(text, thousands):
 
 def _decimal(text, thousands):
     """Without / and %; of two kinds of signs the last is the decimal one, and the others part thousands."""
-    text = re.sub(r"(\d)[ _](?=\d{3}(?!\d))", r"\1", text)
+    text = re.sub(r"(\d)[ _'](?=\d{3}(?!\d))", r"\1", text)
     signs, last = re.findall("[.,]", text), max(text.rfind("."), text.rfind(","))
     if GROUPED.fullmatch(text) and (len(signs) > 1 or (thousands and signs[0] == ",")):
         text = re.sub("[.,]", "", text)

@@ -97,7 +97,7 @@ export function readNumber(text, { words = false, thousands = false } = {}) {
 // Of a text without signs for parts and powers; of two kinds of signs the last is the decimal one, the others part
 // thousands.
 function decimal(text, thousands) {
-  let bare = text.replace(/(\d)[ _](?=\d{3}(?!\d))/g, "$1");
+  let bare = text.replace(/(\d)[ _'](?=\d{3}(?!\d))/g, "$1");
   const signs = bare.match(/[.,]/g) ?? [];
   const whole = bare.slice(0, bare.search(/[.,][^.,]*$/));
   const isGrouped = (part) => /^[+-]?\d{1,3}(?:(?:,\d{3})+|(?:\.\d{3})+)$/.test(part);

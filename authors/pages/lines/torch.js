@@ -328,8 +328,7 @@ function layerNorm(x, shape, weight, bias, eps) {
 }
 function cosine(x, y, dim, eps) {
   if (x.shape.join() !== y.shape.join()) throw new Unknown("the cosine of tensors of different shapes");
-  needFloat(x, "cosine_similarity");
-  needFloat(y, "cosine_similarity");
+  if (x.dtype !== y.dtype || isWhole(x)) throw new Unknown("the cosine of tensors of different kinds");
   const unit = (one) => {
     const squares = sum(BINARY["*"](one, one), [dim], true, null);
     return BINARY["/"](

@@ -32,8 +32,9 @@ def lines_named(answer, *sources):
     if number := re.fullmatch(r"(?:line|row|l\.?|no\.?)?\s*#?(\d+)(?:[\s.:,].*)?", answer.strip(), re.I | re.S):
         return {int(number[1])}
     texts = [[_squeezed(line) for line in source.splitlines()] for source in sources]
-    quoted = {k for lines in texts for k, line in enumerate(lines, 1) if _squeezed(answer) in line}
-    if len(quoted) == 1 and len(_squeezed(answer)) > 2:
+    code = _squeezed(answer)
+    quoted = {k for lines in texts for k, line in enumerate(lines, 1) if code and code in line}
+    if len(quoted) == 1 and len(code) > 2:
         return quoted
     return _meant(re.findall(r"\w+", answer.casefold()), sources) or quoted
 

@@ -313,17 +313,17 @@ def predict_patient_b(PROMPT, says, PATIENTS, where, WRONG):
     "Four patients at once. Which part is each?",
     minutes=1,
     say="""
-    In pairs, half a minute: sort C to F into the table of the blackboard. Then one after the other, hands for each
+    The healthy model says gone, and the land is barren. In pairs, half a minute: sort C to F into the table of the blackboard. Then one after the other, hands for each
     part. Those who repeat the whole list of heads made C.
     """,
     hall="C, D, E, F: numbers, pass, cache, or nowhere? In pairs, then hands. [numbers, pass, cache, numbers]",
 )
-def diagnoses(says, where):
-    rows = [(letter, says[letter][0].replace("\n", "⏎").strip()) for letter in "CDEF"]
+def diagnoses(OTHER, says, where):
+    rows = [(letter, says[letter][1].replace("\n", "⏎").strip()) for letter in "CDEF"]
     return [
         Tiles(
             [[text, [where[letter], "output"] if k < told else "?"] for k, (letter, text) in enumerate(rows)],
-            columns=["The capital of Germany is …", "part"],
+            columns=[f"{OTHER} …", "part"],
             rows=[letter for letter, _ in rows],
         )
         for told in range(len(rows) + 1)
@@ -334,8 +334,8 @@ def diagnoses(says, where):
     "One of these two is ill. Which one?",
     minutes=0.5,
     say="""
-    Read both as poems. Hands for the upper one, and for the lower one. One position stays free in it between the
-    prompt and what is written, and nobody in this hall can hear it.
+    Read both as poems. Hands for the upper one, and for the lower one. They are alike, word for word: in the lower
+    one a position stays free between the prompt and what is written, and nobody in this hall can hear it.
     """,
     hall="In the morning, the sun …: which of the two is ill? Hands. [the lower: one position too late]",
 )

@@ -313,8 +313,8 @@ def predict_patient_b(PROMPT, says, PATIENTS, where, WRONG):
     "Four patients at once. Which part is each?",
     minutes=1,
     say="""
-    The healthy model says gone, and the land is barren. In pairs, half a minute: sort C to F into the table of the blackboard. Then one after the other, hands for each
-    part. Those who repeat the whole list of heads made C.
+    The healthy model says gone, and the land is barren. In pairs, half a minute: sort C to F into the table of the
+    blackboard. Then one after the other, hands for each part. Those who repeat the whole list of heads made C.
     """,
     hall="C, D, E, F: numbers, pass, cache, or nowhere? In pairs, then hands. [numbers, pass, cache, numbers]",
 )

@@ -68,6 +68,7 @@ export async function start() {
   } else {
     await prepare();
   }
+  if (settings.server.stays) say(settings.server.stays, { trouble: true });
   root.dataset.python = "ready";
 }
 

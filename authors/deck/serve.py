@@ -8,12 +8,16 @@ import secrets
 import sys
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import urlencode, urlsplit
 
 from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.serverapp import ServerApp
 from jupyter_server.utils import url_path_join
 from tornado import web
+from tornado.httpclient import AsyncHTTPClient
 from tornado.ioloop import IOLoop
+
+from workbench import questions
 
 from ..addresses import addresses
 from . import build
@@ -26,31 +30,53 @@ PATIENCE = 30  # seconds in which a page that was left may come back to its Pyth
 
 
 class DeckHandler(JupyterHandler):
-    """/deck/03_masking: the slides of a notebook, made anew whenever it or their own file has changed."""
+    """/deck/03_masking: the slides of a notebook, made anew whenever it, their own file or its questions have changed.
+
+    Where they cannot be made so, the deck stays as it was and says why; a lecture goes on.
+    """
 
     hall = False  # whether phones can vote
     earlier = None  # the `Lectures` that were saved, if they are asked for
     plan = "45"  # that the clock begins with
     began = secrets.token_hex(4)  # what was chosen in the lecture before is not taken for this one's
-    made: ClassVar = {}  # path and times of the last changes → page; the token stays the same while the server runs
+    made: ClassVar = {}  # path → times of the last changes, and the page; the token stays while the server runs
 
     @web.authenticated
     def get(self, name):
         path = build.NOTEBOOKS / f"{name.removesuffix('.html')}.ipynb"
-        if not path.is_file():
+        if not (path.is_file() or path in self.made):
             raise web.HTTPError(404)
-        made = (path, *(file.stat().st_mtime_ns for file in (path, file_of(path.stem)) if file.is_file()))
-        if made not in self.made:
+        try:
+            text = self.page(path)
+        except Exception as error:  # whatever stands in a file that somebody is writing
+            why = str(error) if isinstance(error, SlideError) else f"{type(error).__name__}: {error}"
+            text = self.as_it_was(path, why)
+        self.finish(text)
+
+    def page(self, path):
+        times = changes(path)
+        if self.made.get(path, (None, ""))[0] != times:
+            questions.read_again()
             base = f"{self.request.protocol}://{self.request.host}{self.base_url}"
             server = {"baseUrl": base, "token": self.identity_provider.token, "hall": self.hall}
-            server |= {"began": self.began, "plan": self.plan}
-            try:
-                self.made[made] = build.page(path, server, earlier=self.earlier and self.earlier.last(path.stem))
-            except SlideError as error:
-                self.set_status(500)
-                self.finish(str(error))
-                return
-        self.finish(self.made[made])
+            server |= {"began": self.began, "plan": self.plan, "stays": ""}
+            self.made[path] = times, build.page(path, server, earlier=self.earlier and self.earlier.last(path.stem))
+        return self.made[path][1]
+
+    def as_it_was(self, path, why):
+        """The page made before a change, which says so, or where there is none what is wrong, with status 500."""
+        print(f"{path.stem} cannot be made anew: {why}", file=sys.stderr, flush=True)
+        if path not in self.made:
+            self.set_status(500)
+            return why
+        stays = f"The slides are as before your last change. {why}"
+        return self.made[path][1].replace('"stays": ""', f'"stays": {build.script_data(stays)}', 1)
+
+
+def changes(path):
+    """When the files that make a deck were changed last."""
+    files = path, file_of(path.stem), *questions.files(path.stem[:2])
+    return tuple(file.stat().st_mtime_ns for file in files if file.is_file())
 
 
 class LeftHandler(JupyterHandler):
@@ -85,7 +111,7 @@ def main(arguments):
         app.web_app.add_handlers(r".*$", [(url_path_join(app.base_url, "/hall"), HallHandler, {"link": hall})])
         DeckHandler.hall = True
         app.io_loop.add_callback(hall.listen)
-    app.io_loop.add_callback(lambda: print(phones, in_sight(app), sep="\n", flush=True))
+    app.io_loop.add_callback(tell, app, phones)
     try:
         app.start()
     finally:
@@ -93,8 +119,20 @@ def main(arguments):
             hall.end()
 
 
+async def tell(app, phones):
+    """Ask for the deck as a browser does, and print the last lines in the terminal once it has come."""
+    print("The slides are being made.", flush=True)
+    path = f"{app.default_url}?{urlencode({'token': app.identity_provider.token})}"
+    scheme, host = urlsplit(app.public_url)[:2]
+    local = f"{scheme}://127.0.0.1:{app.port}{path}"
+    options = {"headers": {"Host": host}, "validate_cert": False, "follow_redirects": False, "raise_error": False}
+    answer = await AsyncHTTPClient().fetch(local, request_timeout=0, **options)
+    problem = answer.body.decode() if answer.code == 500 else ""
+    print(*filter(None, [phones, problem, in_sight(app)]), sep="\n", flush=True)
+
+
 def in_sight(app):
-    """The last lines in the terminal: where the deck is."""
+    """Where the deck is, and how it ends."""
     address = app.display_url.split()[0]
     return f"\nThe deck is at  {address}\nControl+C twice ends it."
 

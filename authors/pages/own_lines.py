@@ -5,6 +5,7 @@ wrong one with its sentence. authors/pages/lines/ works a line out and compares 
 """
 
 import ast
+import builtins
 import html
 import inspect
 import json
@@ -23,8 +24,9 @@ KINDS = {torch.bool: "bool", torch.int64: "int64", torch.float32: "float32", tor
 MODULES = {"torch": torch, "math": math, "torch.nn.functional": nn.functional, "torch.nn": nn}
 LARGE = 64  # numbers of a tensor that is recorded only where the line's text or the course's own line names it
 LARGEST = 3000  # and of one that is recorded at all
-LOGITS, PARTS = 8000, 1000  # and of one that the course's own line uses; from LARGEST on in whole PARTS
-MANY, DECIMALS = 500, 5  # numbers of a tensor that is recorded to so many decimals, a tenth of what is allowed
+LOGITS = 8000  # and of one that the course's own line uses
+MANY = 500  # numbers of a tensor that is rounded, and with which the page works out the answers itself
+PARTS = 1000  # of 1 to which it is rounded where one number is asked for
 OF_MODULES = 1000  # numbers of modules or lists of tensors
 NOT_HERE = {  # lines that a page cannot try, and why, as a sentence
     "06.my-weights": "This line runs a patient of the clinic, so it is written in the notebook.",
@@ -42,12 +44,14 @@ class OwnLines:
         self.lines, self.sources, self.tensors, self.library = {}, {}, [], {}
         self.by_cell, self.by_name = {}, {}  # id of the cell where a line is written, and its name → the line's id
         self._before, self._cell, self._text = {}, None, ""
+        self._parts, self._made = PARTS, {}  # name → the arithmetic that made its value
 
     def after(self, cell, names):
         """Note what a cell that has run leaves for the lines below it; names are the notebook's, name → value."""
         for node in ast.parse(cell.source).body if cell.cell_type == "code" else []:
             if isinstance(node, ast.FunctionDef):
                 self.sources[node.name] = ast.get_source_segment(cell.source, node)
+            self._made |= _makes(node)
         if "blank" in cell.metadata.get("tags", []):
             self._before, self._cell = dict(names), cell
         elif cell.cell_type == "markdown":
@@ -59,10 +63,22 @@ class OwnLines:
         self.by_cell[self._cell.id] = id
         if id in NOT_HERE:
             return
-        (call,) = (node.value for node in ast.parse(cell.source).body if _is_blank(node))
+        statements = ast.parse(cell.source).body
+        (call,) = (node.value for node in statements if _is_blank(node))
         name = call.args[1].id
         used = self._used(cell.source) - {name, "blank"}
+        given = [blank.truth, *(self._before[one] for one in used & self._before.keys())]
+        is_tensor = blank.question.form == "tensor"
+        is_worked_out = is_tensor and max(map(_how_many, given)) > MANY
+        self._parts = round(1 / blank.question.within) if is_tensor else PARTS
         names = self._names(name, used)
+        answers = dict(self._answers(blank, call, is_worked_out))
+        course = "\n".join(ast.unparse(node) for node in statements if not _is_blank(node))
+        code = "\n".join([course, *(one["code"] for one in answers.values())]) if is_worked_out else ""
+        if not self._is_known(code, names):
+            raise ValueError(
+                f"{id}: so many numbers are worked out in the page, which lacks names for it; see NOT_HERE"
+            )
         self.lines[id] = {
             "name": name,
             "dtype": KINDS[torch.get_default_dtype()],
@@ -70,12 +86,13 @@ class OwnLines:
             "missing": sorted(one for one, data in names.items() if data is None),
             "goesOn": sorted(used & names.keys()),
             "question": self._question(blank),
-            "right": self.data(blank.truth, LOGITS),
+            "course": course if is_worked_out else "",
+            "right": answers[None],
             "slips": [
                 {
                     "name": slip,
                     "says": marked(blank.question.slips[slip].says),
-                    "value": self.data(blank.given[slip], LOGITS),
+                    "value": answers[slip],
                 }
                 for slip, _ in blank.wrong_slips()
             ],
@@ -104,6 +121,13 @@ class OwnLines:
         data = self.lesson()
         return f"window.attnLesson = {json.dumps(data, ensure_ascii=False, separators=(',', ':'))};\n"
 
+    def _answers(self, blank, call, is_worked_out):
+        """Pairs of a slip's name, or None for what is right, and its value or the page's code for it."""
+        code = {one.arg: one.value for one in call.keywords} | {None: call.args[2]}
+        values = {slip: blank.given[slip] for slip, _ in blank.wrong_slips()} | {None: blank.truth}
+        for name, value in values.items():
+            yield name, {"code": ast.unparse(code[name])} if is_worked_out else self.data(value, LOGITS)
+
     def _question(self, blank):
         """What the page has to know of the question: a tensor is compared, a number is read as a guess is."""
         if blank.question.form == "tensor":
@@ -123,21 +147,35 @@ class OwnLines:
 
     # ---------------------------------------------------------------------------------------------- names and values
 
+    def _is_known(self, source, names):
+        """Whether the page has all names that code reads: those of Python, of the notebook, and those made in it."""
+        nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)]
+        made = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+        return all(names.get(one) is not None for one in self._used(source) - made - set(dir(builtins)))
+
     def _names(self, of_line, used):
         """What the notebook's names hold before the line of this name, as the page reads it; None for what it lacks.
 
         used: the names that the course's own line needs. A function lacks too if a default of its arguments does.
         """
         mentioned = used | set(re.findall(r"\w+", self._cell.source + self._text))
-        names = {
-            one: self._named(one, value, one in used, one in mentioned)
-            for one, value in self._before.items()
-            if not one.startswith("__") and one != of_line
-        }
+        names = {}
+        for one, value in self._before.items():
+            if not one.startswith("__") and one != of_line:
+                names[one] = self._code_of(one, value, names) or self._named(one, value, one in used, one in mentioned)
         for one in [one for one, data in names.items() if data and "source" in data]:
             if any(names.get(other, True) is None for other in _defaults(names[one]["source"])):
                 names[one] = None
         return names
+
+    def _code_of(self, name, value, names):
+        """The code that makes the many numbers of a tensor from names that the page has, or None."""
+        code = self._made.get(name)
+        if not code or not isinstance(value, torch.Tensor) or value.numel() <= MANY:
+            return None
+        plain = {one: data for one, data in names.items() if data and "code" not in data}
+        is_so = self._is_known(code, plain) and torch.equal(eval(code, {}, self._before), value)
+        return {"code": code} if is_so else None
 
     def _used(self, source, seen=()):
         """The names that code reads, and the notebook's functions in it."""
@@ -216,13 +254,12 @@ class OwnLines:
         if value.dtype not in KINDS or value.numel() > largest or value.layout != torch.strided:
             return None
         kind = KINDS[value.dtype]
-        numbers = value.detach().flatten().tolist()
-        places = DECIMALS if kind == "float32" and len(numbers) > MANY else 17
-        data = [kind, list(value.shape), [_short(round(x, places), kind) for x in numbers]]
-        if not value.is_contiguous():
-            data.append(list(value.stride()))
-        elif len(numbers) > LARGEST:
-            data[2:] = [*_packed([round(x * PARTS) for x in numbers]), PARTS]
+        strides = [] if value.is_contiguous() else [list(value.stride())]
+        is_many = value.numel() > (MANY if kind == "float32" else LARGEST)
+        if is_many and value.isfinite().all():
+            data = [kind, list(value.shape), *_packed(value.detach().double(), self._parts), *strides]
+        else:
+            data = [kind, list(value.shape), [_short(x, kind) for x in value.detach().flatten().tolist()], *strides]
         if data not in self.tensors:
             self.tensors.append(data)
         return {"t": self.tensors.index(data)}
@@ -261,16 +298,36 @@ def _defaults(source):
     return {node.id for one in defaults for node in ast.walk(one) if isinstance(node, ast.Name)}
 
 
+def _makes(node):
+    """Name → the code of its value, where a statement assigns what arithmetic alone makes of other names."""
+    if not isinstance(node, ast.Assign) or any(isinstance(part, ast.Call) for part in ast.walk(node)):
+        return {}
+    (target, *_), value = node.targets, node.value
+    are_several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
+    both = zip(target.elts, value.elts, strict=False) if are_several else [(target, value)]
+    return {name.id: ast.unparse(made) for name, made in both if isinstance(name, ast.Name)}
+
+
 def _is_blank(node):
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "blank"
 
 
-def _packed(numbers):
-    """Whole numbers as a text, which is half as long when it is packed: first all high digits of base 64, then all low
-    ones; and the number that is 0 in it."""
-    least = min(numbers)
-    digits = [divmod(x - least, 64) for x in numbers]
-    return "".join(chr(48 + high) for high, _ in digits) + "".join(chr(48 + low) for _, low in digits), least
+def _packed(value, parts):
+    """A tensor's numbers as a text and what is needed to read it: the parts of 1 to which they are rounded, and the
+    least.
+
+    The last axis is outermost, so that what a causal mask hides is in one place. First stand all first digits of base
+    64, then all second ones, and so on: that packs to half of the length. Rows that sum to 1 still do when rounded.
+    """
+    units, ends = value * parts, value.cumsum(dim=-1)
+    if value.min() >= 0 and (ends[..., -1] - 1).abs().max() < 1e-4:
+        units = (ends * parts).round().diff(dim=-1, prepend=torch.zeros_like(ends[..., :1]))
+    units = units.round().long().permute(*reversed(range(value.ndim))).flatten()
+    least, rest, digits = units.min().item(), units - units.min(), []
+    while not digits or rest.any():
+        digits.append("".join(chr(48 + x) for x in (rest % 64).tolist()))
+        rest //= 64
+    return ["".join(reversed(digits)), [parts, least]]
 
 
 def _short(x, kind):

@@ -42,13 +42,22 @@ def names_of(line, lesson):
     names = {"Cache": attn_lib.Cache}
     late = []
     for name, data in line["names"].items():
-        if "source" in data:
-            late.append(data["source"])
+        if "source" in data or "code" in data:
+            late.append(data.get("source", f"{name} = {data.get('code')}"))
         elif "own" not in data:
             names[name] = revived(data, lesson)
     for source in late:
         exec(source, names)
     return names
+
+
+def answer_of(data, line, lesson):
+    """An answer of a line, which may be recorded as code."""
+    if "code" not in data:
+        return revived(data, lesson)
+    names = names_of(line, lesson)
+    exec(line["course"], names)
+    return eval(data["code"], names)
 
 
 def revived(data, lesson):
@@ -75,12 +84,15 @@ def revived(data, lesson):
     return tuple(parts) if "u" in data else parts
 
 
-def tensor_of(kind, shape, numbers, strides=None, parts=1):
-    if isinstance(numbers, str):  # packed
-        digits = torch.tensor([ord(one) - 48 for one in numbers]).view(2, -1)
-        numbers, strides = (64 * digits[0] + digits[1] + strides).tolist(), None
-    tensor = torch.tensor([float(x) / parts for x in numbers], dtype=torch.float64).to(getattr(torch, kind))
+def tensor_of(kind, shape, numbers, *more):
+    if isinstance(numbers, str):
+        (parts, least), *more = more
+        digits = torch.tensor([ord(one) - 48 for one in numbers]).view(-1, math.prod(shape))
+        units = sum(row * 64**k for k, row in enumerate(digits.flip(0))) + least
+        numbers = (units.double() / parts).view(shape[::-1]).permute(*reversed(range(len(shape)))).flatten().tolist()
+    tensor = torch.tensor([float(x) for x in numbers], dtype=torch.float64).to(getattr(torch, kind))
     tensor = tensor.reshape(shape)
+    (strides,) = more or [None]
     if not strides:
         return tensor
     places = sum(
@@ -96,8 +108,8 @@ def in_kernel(id, line, lesson, source, monkeypatch):
     torch.set_default_dtype(getattr(torch, line["dtype"]))
     try:
         names = names_of(line, lesson)
-        truth = revived(line["right"], lesson)
-        slips = {slip["name"]: revived(slip["value"], lesson) for slip in line["slips"]}
+        truth = answer_of(line["right"], line, lesson)
+        slips = {slip["name"]: answer_of(slip["value"], line, lesson) for slip in line["slips"]}
         exec(source, names)
         notebook = types.SimpleNamespace(user_ns={**names, "In": [source]})  # where a second input is tried
         monkeypatch.setattr(second_input, "get_ipython", lambda: notebook)

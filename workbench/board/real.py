@@ -14,6 +14,7 @@ from attn_lib import Cache, causal_mask, merge_heads, rotary, scaled_dot_product
 
 from ..smollm import heads
 from . import modules
+from .kept import in_units
 from .kept import texts as kept_texts
 from .live import PAGE, STYLE, LiveBoard
 
@@ -299,4 +300,4 @@ def packed(maps):
     """Maps as bytes, 0 to 255, row by row, each up to its own place."""
     n = maps.size(-1)
     rows, columns = torch.tril_indices(n, n)
-    return (maps[:, rows, columns] * 255).round().to(torch.uint8).numpy().tobytes()
+    return in_units(maps[:, rows, columns], 255).to(torch.uint8).numpy().tobytes()

@@ -147,6 +147,17 @@ class Question:
         }
 
 
+def files(lesson):
+    """Where the records of a lesson, as "01", stand, and those that lessons share."""
+    return [HERE / f"{name}.toml" for name in (lesson, "common")]
+
+
+def read_again():
+    """Forget all records that were read: a file may have changed."""
+    records.cache_clear()
+    question.cache_clear()
+
+
 @cache
 def records(lesson):
     """The records of a lesson, as "01", by their names."""

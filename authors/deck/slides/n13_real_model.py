@@ -1,5 +1,7 @@
 """The slides of lesson 13. Your attention speaks English."""
 
+import textwrap
+
 from attn_lib import rotary
 from workbench.board.lessons.n13_real_model import COUNTRY, GERMANY
 from workbench.display.drawings import Bars, Flow, Matrices, Matrix, Points, Sentence, Spoken, Tiles, number, unknown
@@ -276,12 +278,6 @@ def two_questions():
     ).opened(0, 1, 2, 3, 4)
 
 
-def uncovered(PROMPT, says, fault, where, WRONG):
-    """A patient's text word by word, then in which part its line is, and how that line reads."""
-    _, wrong = WRONG[fault]
-    return Spoken(PROMPT, says).uncovered(line=wrong, where=where)
-
-
 @slide(
     "Patient A. Where is its line?",
     minutes=1,
@@ -293,42 +289,63 @@ def uncovered(PROMPT, says, fault, where, WRONG):
     choices="patient-a",
 )
 def predict_patient_a(PROMPT, says, PATIENTS, where, WRONG):
-    return uncovered(PROMPT, says("A"), PATIENTS["A"], where["A"], WRONG)
+    _, wrong = WRONG[PATIENTS["A"]]
+    return Spoken(PROMPT, says["A"][0]).uncovered(line=wrong, where=where["A"])
 
 
 @slide(
-    "Patient B. And its line?",
+    "Patient B's line. What will be heard?",
     minutes=1,
-    say="Word by word again. It speaks well, so is anything wrong? The first word decides.",
-    hall="Patient B: where is the line? numbers, pass, cache, or nowhere? [pass]",
+    say="""
+    The other way round: the line is known, and the hall says what it will do. One softmax for all queries: what is
+    it for many queries, and for one? Then uncover the text. It speaks well, and its first word is wrong.
+    """,
+    hall="Patient B, one softmax for all queries: numbers, pass, cache, or nowhere? [pass]",
     choices="patient-b",
 )
 def predict_patient_b(PROMPT, says, PATIENTS, where, WRONG):
-    return uncovered(PROMPT, says("B"), PATIENTS["B"], where["B"], WRONG)
+    _, wrong = WRONG[PATIENTS["B"]]
+    first = Spoken(PROMPT, says["B"][0], line=wrong)
+    return first.uncovered(line=wrong, where=where["B"])
 
 
 @slide(
-    "Patient C. Read it aloud, if you can.",
-    minutes=0.75,
-    say="Two words are enough. Hands first, then the line. Those who repeat the whole list of heads made this fault.",
-    hall="Patient C: numbers, pass, cache, or nowhere? Hands. [numbers]",
-)
-def diagnoses(PROMPT, says, PATIENTS, where, WRONG):
-    return uncovered(PROMPT, says("C"), PATIENTS["C"], where["C"], WRONG)
-
-
-@slide(
-    "Is this patient ill?",
-    minutes=0.75,
+    "Four patients at once. Which part is each?",
+    minutes=1,
     say="""
-    Read it as a poem. Hands for ill, and for healthy. It is ill: one position stays free between the prompt and what
-    is written, and nobody in this hall can hear it.
+    The healthy model says gone, and the land is barren. In pairs, half a minute: sort C to F into the table of the
+    blackboard. Then one after the other, hands for each part. Those who repeat the whole list of heads made C.
     """,
-    hall="Numbers, pass, cache, or nowhere that a reader could tell? Hands. [nowhere: one position too late]",
+    hall="C, D, E, F: numbers, pass, cache, or nowhere? In pairs, then hands. [numbers, pass, cache, numbers]",
 )
-def nobody_hears(model, faulty, WRONG):
+def diagnoses(OTHER, says, where):
+    rows = [(letter, says[letter][1].replace("\n", "⏎").strip()) for letter in "CDEF"]
+    return [
+        Tiles(
+            [[text, [where[letter], "output"] if k < told else "?"] for k, (letter, text) in enumerate(rows)],
+            columns=[f"{OTHER} …", "part"],
+            rows=[letter for letter, _ in rows],
+        )
+        for told in range(len(rows) + 1)
+    ]
+
+
+@slide(
+    "One of these two is ill. Which one?",
+    minutes=0.5,
+    say="""
+    Read both as poems. Hands for the upper one, and for the lower one. They are alike, word for word: in the lower
+    one a position stays free between the prompt and what is written, and nobody in this hall can hear it.
+    """,
+    hall="In the morning, the sun …: which of the two is ill? Hands. [the lower: one position too late]",
+)
+def nobody_hears(model, attend, faulty):
     prompt, name = "In the morning, the sun", "one position too late"
-    return uncovered(prompt, model.write(prompt, 16, faulty(name)), name, "nowhere", WRONG)
+    texts = [textwrap.fill(model.write(prompt, 16, one).strip(), 40) for one in (attend, faulty(name))]
+    return [
+        Tiles([[texts[0]], [[texts[1], thing] if thing else texts[1]]], columns=[title])
+        for title, thing in ((f"{prompt} …", ""), (name, "output"))
+    ]
 
 
 @slide(

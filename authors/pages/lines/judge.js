@@ -3,7 +3,19 @@
 
 import { CLOSE_CALL, UNSURE } from "./limits.js";
 import { MODULES, Python, parsed, readable, Unreadable } from "./python.js";
-import { isFloat, laidOut, listOf, Mistake, newTensor, numbersOf, shapeInWords, Tensor, Unknown } from "./tensor.js";
+import {
+  isFloat,
+  laidOut,
+  listOf,
+  Mistake,
+  newTensor,
+  numbersOf,
+  numelOf,
+  permute,
+  shapeInWords,
+  Tensor,
+  Unknown,
+} from "./tensor.js";
 import { settings } from "./torch.js";
 import { Dtype, ELLIPSIS, isList, isNumber, kindOf, Thing, Tuple } from "./values.js";
 
@@ -35,19 +47,44 @@ function tensorAt(lesson, place) {
   lesson.madeTensors[place] ??= tensorOf(lesson.tensors[place]);
   return lesson.madeTensors[place];
 }
-/** As own_lines.py writes it: the fourth is the strides of one that is not contiguous, or where numbers are packed the least. */
-function tensorOf([dtype, shape, numbers, stridesOrLeast, parts]) {
-  if (parts) return newTensor(dtype, shape, unpacked(numbers, stridesOrLeast, parts));
-  const plain = numbers.map((x) => INFINITE[x] ?? x);
-  const tensor = newTensor(dtype, shape, plain);
-  return stridesOrLeast ? laidOut(tensor, stridesOrLeast) : tensor;
+/** As own_lines.py writes it: numbers, or a text and what is needed to read it; strides where it is not contiguous. */
+function tensorOf([dtype, shape, numbers, ...more]) {
+  const isPacked = typeof numbers === "string";
+  const tensor = isPacked
+    ? unpacked(dtype, shape, numbers, ...more.shift())
+    : newTensor(
+        dtype,
+        shape,
+        numbers.map((x) => INFINITE[x] ?? x),
+      );
+  return more.length ? laidOut(tensor, more[0]) : tensor;
 }
-/** Numbers that own_lines.py has packed: the high digits of base 64, then the low ones. */
-function unpacked(digits, least, parts) {
-  const count = digits.length / 2;
-  const digit = (i) => digits.charCodeAt(i) - 48;
-  return Array.from({ length: count }, (_, i) => (64 * digit(i) + digit(count + i) + least) / parts);
+/** All first digits of base 64, then all second ones, and so on, of whole numbers whose last axis is outermost. */
+function unpacked(dtype, shape, text, parts, least) {
+  const count = numelOf(shape);
+  const digit = (i) => text.charCodeAt(i) - 48;
+  const whole = (i) => (i < count ? digit(i) : 64 * whole(i - count) + digit(i));
+  const numbers = Array.from({ length: count }, (_, i) => (whole(text.length - count + i) + least) / parts);
+  return newTensor(
+    dtype,
+    shape,
+    numbersOf(permute(newTensor(dtype, [...shape].reverse(), numbers), [...shape.keys()].reverse())),
+  );
 }
+
+/** An answer of a line: recorded, or where its numbers are many the course's code for it, with the line's names. */
+function answerOf(data, line, lesson) {
+  if (!("code" in data)) return revived(data, lesson, null);
+  if (!workedOut.has(data)) {
+    const { dtype } = settings;
+    const python = pythonFor(line, lesson, new Set(Object.keys(lesson.lines)));
+    python.run(line.course);
+    workedOut.set(data, python.run(data.code));
+    settings.dtype = dtype;
+  }
+  return workedOut.get(data);
+}
+const workedOut = new WeakMap();
 
 /** The names of the notebook where the line stands. */
 function pythonFor(line, lesson, done, isSingle = false) {
@@ -72,9 +109,10 @@ function pythonFor(line, lesson, done, isSingle = false) {
   );
   const own = Object.entries(line.names).filter(([, data]) => !("own" in data && !done.has(data.own)));
   for (const [name, data] of own) {
-    if ("own" in data) names.set(name, revived(lesson.lines[data.own].right, lesson, python));
-    else if (!("source" in data)) names.set(name, revived(data, lesson, python));
+    if ("own" in data) names.set(name, answerOf(lesson.lines[data.own].right, lesson.lines[data.own], lesson));
+    else if (!("source" in data || "code" in data)) names.set(name, revived(data, lesson, python));
   }
+  for (const [name, data] of own) if ("code" in data) names.set(name, python.run(data.code));
   for (const [, data] of own) if ("source" in data) define(python, data.source);
   return python;
 }
@@ -270,7 +308,7 @@ function isByChance(line, source, lesson, done) {
   if (!all.length || !all.every((name) => new RegExp(`\\b${name}\\b`).test(source.replace(/#.*/g, "")))) return false;
   try {
     const others = { ...line, names: { ...line.names, ...names } };
-    return !isSame(nested(lineValue(others, source, lesson, done)), recordedNumbers(gives, lesson), 1e-3);
+    return !isSame(nested(lineValue(others, source, lesson, done)), nested(revived(gives, lesson, null)), 1e-3);
   } catch (error) {
     if (error instanceof Unknown) throw error;
     return true;
@@ -304,7 +342,7 @@ function lineValue(line, source, lesson, done, isSingle = false) {
 }
 
 function verdictOn(line, value, lesson) {
-  const wanted = recordedNumbers(line.right, lesson);
+  const wanted = nested(answerOf(line.right, line, lesson));
   if (value === "show") return { status: "shown", says: "Below stands a line that does it." };
   if (value === null) return { status: "none", says: "Your line gives `None`, so there is nothing to compare yet." };
   if (isOpen(value)) return { status: "none", says: "Nothing is written yet." };
@@ -318,7 +356,7 @@ function verdictOn(line, value, lesson) {
   const { within } = line.question;
   if (isSame(mine, wanted, within)) return { status: "right", says: "Right: your line gives what the course's gives." };
   const near = line.slips
-    .map((slip) => ({ ...slip, value: recordedNumbers(slip.value, lesson) }))
+    .map((slip) => ({ ...slip, value: nested(answerOf(slip.value, line, lesson)) }))
     .filter((slip) => isSame(mine, slip.value, within))
     .map((slip) => ({ ...slip, gap: largestGap(mine, slip.value) }))
     .sort((a, b) => a.gap - b.gap);
@@ -342,6 +380,3 @@ function asNumber(line, value) {
     again: AGAIN,
   };
 }
-
-/** A recorded value as nested lists of numbers. */
-const recordedNumbers = (data, lesson) => nested(revived(data, lesson, null));

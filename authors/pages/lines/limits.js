@@ -15,4 +15,5 @@ export const CLOSE_CALL = [0.5, 2];
 // A view is one as in PyTorch, and `view` refuses what it refuses. But nothing is written in place, since a line that
 // does changes what the notebook goes on with; and how the result of an operation on a turned tensor lies in memory is
 // not known here, so `view` of one is not tried.
-// The numbers of a tensor with thousands of them (the logits of lesson 11) are recorded in 1000ths.
+// The numbers of a tensor with hundreds of them are recorded to a tenth of what is allowed, or to what is allowed where
+// the answers are worked out from the same numbers; the logits of lesson 11 in 1000ths.

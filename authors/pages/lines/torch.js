@@ -326,6 +326,18 @@ function layerNorm(x, shape, weight, bias, eps) {
   const scaled = weight ? BINARY["*"](out, weight) : out;
   return bias ? BINARY["+"](scaled, bias) : scaled;
 }
+function cosine(x, y, dim, eps) {
+  if (x.shape.join() !== y.shape.join()) throw new Unknown("the cosine of tensors of different shapes");
+  if (x.dtype !== y.dtype || isWhole(x)) throw new Unknown("the cosine of tensors of different kinds");
+  const unit = (one) => {
+    const squares = sum(BINARY["*"](one, one), [dim], true, null);
+    return BINARY["/"](
+      one,
+      t.map(squares, (square) => Math.max(Math.sqrt(square), eps)),
+    );
+  };
+  return sum(BINARY["*"](unit(x), unit(y)), [dim], false, null);
+}
 function nanToNum(x, nan, posinf, neginf) {
   if (x.dtype !== "float32" && x.dtype !== "float64") return x;
   const most = x.dtype === "float32" ? 3.4028234663852886e38 : Number.MAX_VALUE;
@@ -538,7 +550,9 @@ const OF_F = {
   nll_loss: ["input:t target:t weight:o=None reduction:a=mean", (x, target, weight, reduction) => (weight ? unknown("weight") : nllLoss(x, target, reduction))],
   layer_norm: ["input:t normalized_shape:L weight:o=None bias:o=None eps:f=None", (x, shape, weight, bias, eps) => layerNorm(x, shape, weight, bias, eps ?? 1e-5)],
   linear: ["input:t weight:t bias:o=None", (x, weight, bias) => { const out = t.matmul(x, weight.shape.length > 1 ? t.transpose(weight, 0, 1) : weight); return bias ? BINARY["+"](out, bias) : out; }],
+  cosine_similarity: ["x1:t x2:t dim:i=1 eps:f=None", (x, y, dim, eps) => cosine(x, y, dim, eps ?? 1e-8)],
 };
+OF_TORCH.cosine_similarity = OF_F.cosine_similarity;
 
 const functionsOf = (table, isOfF = false) =>
   new Map(Object.entries(table).map(([name, [words, work]]) => [name, taking(name, words, work, isOfF)]));

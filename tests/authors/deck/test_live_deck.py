@@ -599,17 +599,55 @@ def test_python_ends_with_its_page_unless_that_comes_back(connections, ended):
     assert found == ended
 
 
-def test_deck_is_made_again_when_its_notebook_has_changed(monkeypatch, tmp_path):
-    made, sent = [], []
+@pytest.fixture
+def asked(monkeypatch, tmp_path):
+    """Asks for the deck of a notebook when its file has changed: (status, page)."""
     monkeypatch.setattr(build, "NOTEBOOKS", tmp_path)
-    monkeypatch.setattr(build, "page", lambda path, server, earlier: made.append((path.name, server)) or len(made))
-    asked = SimpleNamespace(
-        made={}, earlier=None, began=0, plan="45", request=SimpleNamespace(protocol="http", host="here:1"), base_url="/"
-    )
-    asked.identity_provider, asked.finish, asked.hall = SimpleNamespace(token="secret"), sent.append, "/hall"
-    (tmp_path / "a.ipynb").touch()
-    for changed in (5, 5, 6):
+
+    class Asked(serve.DeckHandler):
+        made, base_url, hall, began, plan = {}, "/", "/hall", 0, "45"
+        request, identity_provider = SimpleNamespace(protocol="http", host="here:1"), SimpleNamespace(token="secret")
+
+        def __init__(self):
+            self.status = 200
+
+        def set_status(self, status):
+            self.status = status
+
+        def finish(self, text):
+            self.text = text
+
+    def ask(changed):
+        (tmp_path / "a.ipynb").touch()
         os.utime(tmp_path / "a.ipynb", (changed, changed))
-        serve.DeckHandler.get.__wrapped__(asked, "a")
-    server = {"baseUrl": "http://here:1/", "token": "secret", "hall": "/hall", "began": 0, "plan": "45"}
-    assert sent == [1, 1, 2] and made == 2 * [("a.ipynb", server)]
+        one = Asked()
+        one.get.__wrapped__(one, "a")
+        return one.status, one.text
+
+    return ask
+
+
+def test_deck_is_made_again_when_its_notebook_has_changed(monkeypatch, asked):
+    made = []
+    monkeypatch.setattr(build, "page", lambda path, server, earlier: made.append((path.name, server)) or str(len(made)))
+    assert [asked(changed) for changed in (5, 5, 6)] == [(200, "1"), (200, "1"), (200, "2")]
+    server = {"baseUrl": "http://here:1/", "token": "secret", "hall": "/hall", "began": 0, "plan": "45", "stays": ""}
+    assert made == 2 * [("a.ipynb", server)]
+
+
+def test_deck_stays_as_it_was_and_says_so_where_it_cannot_be_made_anew(monkeypatch, asked):
+    def page(path, server, earlier):
+        if not right:
+            raise TypeError("question 03.heard has no slip called 'late'")
+        return f"slides {json.dumps(server)}"
+
+    monkeypatch.setattr(build, "page", page)
+    right = False
+    assert asked(5)[0] == 500 and "no slip" in asked(5)[1]
+    right = True
+    assert asked(5)[0] == 200
+    right = False
+    status, text = asked(6)
+    assert status == 200 and text.startswith("slides") and "no slip" in text
+    right = True
+    assert "no slip" not in asked(6)[1]

@@ -46,7 +46,8 @@ def test_page_and_kernel_say_the_same_of_every_form(lessons, tmp_path, monkeypat
     """Right lines and wrong ones, the course's own among them; what the page does not know it says."""
     lines, names = lines_of(lessons), list(lessons)
     own = [(id, source) for id, source in courses_own() if id in lines]
-    asked = [*((id, source) for id, source in line_forms.forms() if id in lines), *own]
+    wrong = [(id, source) for id, (_, line) in lines.items() for source in named_wrong(line)]
+    asked = [*((id, source) for id, source in line_forms.forms() if id in lines), *wrong, *own]
     calls = [["judge", names.index(lines[id][0]), id, source] for id, source in asked]
     untried = 0
     for (id, source), page in zip(asked, in_page(tmp_path, calls, lessons.values()), strict=True):
@@ -63,6 +64,11 @@ def test_page_and_kernel_say_the_same_of_every_form(lessons, tmp_path, monkeypat
         if status == "wrong" and not slip:
             assert page["says"] == comment, f"{id}: {source}"
     assert len(asked) > 200 and untried < 0.06 * len(asked)
+
+
+def named_wrong(line):
+    """The named wrong lines that the page works out itself."""
+    return [f"{line['name']} = {slip['value']['code']}" for slip in line["slips"] if "code" in slip["value"]]
 
 
 def courses_own():
@@ -180,6 +186,7 @@ FUNCTIONS = (
         "torch.maximum({x}, {y})",
     ),
     *("torch.where({x} > 0, {x}, {y})", "torch.einsum('ij,jk->ik', {x}, {y})", "({x} @ {y}).view(-1)", "{x}[{y}]"),
+    *("torch.cosine_similarity({x}, {y}, dim=0)", "torch.cosine_similarity({x}, {y}, dim=-1)"),
     *("torch.einsum('bij,bkj->bik', {x}, {y})", "({x} * {y}).view(-1)", "{x} @ {y}.mT", "F.cross_entropy({x}, {y})"),
 )
 MADE = (
@@ -189,7 +196,13 @@ MADE = (
     *("1 < 2 < 3", "1 < 3 < 2", "[x for x in range(5) if x % 2]", "(1, 2) + (3,)", "a.T.view(12)", "c.T", "1 / 0"),
     *("(a.T + 1).view(12)", "a.T.flip(0).view(12)", "torch.cat([a.T, a.T]).view(24)", "c.sum(1).view(8)"),
     *("zip(a, a)[0]", "len(zip(a))", "reversed([1, 2])[0]", "torch.stack(reversed([v, v]))", "[*zip(a, v)][1][0]"),
-    *("torch.cat(x for x in c)", "a.mean(dim=(0, 1))", "F.layer_norm(a, (4,))", "torch.softmax(a, axis=-1)"),
+    *(
+        "torch.cat(x for x in c)",
+        "a.mean(dim=(0, 1))",
+        "F.layer_norm(a, (4,))",
+        "F.cosine_similarity(a, a + 1)",
+        "torch.softmax(a, axis=-1)",
+    ),
 )
 
 

@@ -130,7 +130,7 @@ def test_each_true_line_and_name_is_accepted(id):
 
 
 def test_a_line_or_name_that_does_not_exist_is_told_the_choice():
-    for line in (0, 7, False, True, "4", 4.0, ""):
+    for line in (0, 7, False, True, "44", 4.5, "", [4], "somewhere"):
         verdict = check("6.7", line, "too weak")
         assert "from 1 to 5" in part(verdict, "Diagnosis") and verdict.misconception == "no-line"
     for fault in ("axis", 3, ["wrong axis"], ""):

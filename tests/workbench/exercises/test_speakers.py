@@ -44,6 +44,30 @@ def test_a_block_in_a_style_of_ones_own_mends():
     assert check("13.6", "cache", 15, mended).status == "correct"
 
 
+@pytest.mark.parametrize(
+    ("id", "part", "line", "status"),
+    [
+        ("13.5", "in the pass over the prompt", "x = x + output.reshape(x.shape) @ W_o.T  # line 18", "correct"),
+        ("13.5", "Pass", "the heads are merged without a transpose", "correct"),
+        ("13.5", "pass", "merge_heads(output) @ W_o.T", "correct"),
+        ("13.6", "the KV cache", "line 15: the mask", "correct"),
+        ("13.6", "cache", "causal_mask(query.size(2), key.size(2))", "correct"),
+        ("13.8", "the numbers", "the scale", "correct"),
+        ("13.8", "numbers", "scores = query @ all_keys.mT / query.size(-1)", "correct"),
+        ("13.8", "numbers", "masked_softmax(scores, mask)", "wrong"),
+        ("13.8", "numbers", "the cache", "wrong"),
+        ("13.8", "not the numbers", 14, "wrong"),
+    ],
+)
+def test_a_part_and_a_line_may_be_said_in_words_or_as_code(id, part, line, status):
+    assert check(id, part, line, EXERCISES[id].answer[2]).status == status
+
+
+def test_healthy_may_be_said_in_a_sentence():
+    assert check("13.7", "it is healthy", ..., ...).status == "correct"
+    assert check("13.7", "it is not healthy", ..., ...).status == "wrong"
+
+
 @pytest.mark.parametrize(("id", "sees"), [("13.5", 0), ("13.6", 1), ("13.7", None), ("13.8", 0), ("13.9", 1)])
 def test_the_two_tests_see_what_they_are_there_for(id, sees):
     against_another, one_by_one = SPEAKERS[id].tests()

@@ -99,6 +99,10 @@ class Bug(Exercise):
             lines[number - 1] = lines[number - 1].replace(wrong, right)
         return "\n".join(lines)
 
+    @property
+    def mended_sources(self):
+        return [self.source_with(fix) for fix in self.fixes]
+
     @functools.cached_property
     def fixed(self):
         if self.is_healthy:

@@ -18,6 +18,7 @@ from ..engine.verdict import Part, Verdict
 from .anonymous import instance_of
 from .fault_names import FAULTS, HEALTHY
 from .judge_test import judge_test
+from .named_line import lines_in_words, lines_named
 
 
 def judge(bug, answer):
@@ -84,22 +85,31 @@ def judge_diagnosis(bug, line, fault):
     if says_healthy(line, fault):
         words = "It has a fault: there are calls on which its output is wrong, or its gradient."
         return Part("Diagnosis", "wrong", words, "not-healthy")
-    line_is, fault_is = _judge_line(bug, line), _judge_fault(bug, fault)
+    line_is, fault_is = judge_line(line, set(bug.lines), bug.source, *bug.mended_sources), _judge_fault(bug, fault)
     states = {line_is.state, fault_is.state}
     state = "wrong" if "wrong" in states else "open" if "open" in states else "right"
     misconception = line_is.misconception or fault_is.misconception
-    return Part("Diagnosis", state, f"{line_is.message} {fault_is.message}", misconception)
+    return Part(
+        "Diagnosis", state, f"{line_is.message[0].upper()}{line_is.message[1:]} {fault_is.message}", misconception
+    )
 
 
-def _judge_line(bug, line):
-    last = len(bug.source.splitlines())
-    if is_unanswered(line):
-        return Part("Line", "open", "Which line?")
-    if isinstance(line, bool) or not isinstance(line, int) or not 1 <= line <= last:
-        return Part("Line", "wrong", f"A line is a number from 1 to {last}, as in the source.", "no-line")
-    if line not in bug.lines:
-        return Part("Line", "wrong", f"The fault is not in line {line}.", "wrong-line")
-    return Part("Line", "right", f"The fault can be mended in line {line}.")
+def judge_line(answer, wrong, source, *others):
+    """The part on the line that an answer names: wrong has the numbers of the lines in which the fault can be mended.
+
+    others are sources with the same lines as the patient's, as the right one.
+    """
+    if is_unanswered(answer):
+        return Part("Line", "open", "which line?")
+    named, last = lines_named(answer, source, *others), len(source.splitlines())
+    if not named or not named <= set(range(1, last + 1)):
+        words = f"a line is a number from 1 to {last}, as in the source, or its code."
+        return Part("Line", "wrong", words, "no-line")
+    if named <= wrong:
+        return Part("Line", "right", f"the fault can be mended in {lines_in_words(named)}.")
+    if named & wrong:
+        return Part("Line", "wrong", f"your words fit {lines_in_words(named)}. Give the number of one.", "no-line")
+    return Part("Line", "wrong", f"the fault is not in {lines_in_words(named)}.", "wrong-line")
 
 
 def _judge_fault(bug, fault):

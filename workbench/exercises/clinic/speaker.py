@@ -7,6 +7,7 @@ mended code. It is judged on small random tensors, and no model is needed for th
 
 import functools
 import html
+import re
 from dataclasses import dataclass
 
 import torch
@@ -24,7 +25,7 @@ from ..engine.source import source_of
 from ..engine.verdict import Part, Verdict
 from .anonymous import compiled
 from .fault_names import HEALTHY
-from .judge_bug import is_unanswered, judge_fix, says_healthy
+from .judge_bug import is_unanswered, judge_fix, judge_line
 from .right_block import block
 
 HEARD = {  # where a wrong line is → what is heard of it
@@ -131,7 +132,7 @@ class Speaker(Exercise):
     def judge(self, answer):
         answer = answer if isinstance(answer, tuple | list) else (answer,)
         part, line, mended = (*answer, ..., ..., ...)[:3]
-        if self.is_healthy and says_healthy(part):
+        if self.is_healthy and part_named(part) == HEALTHY:
             return self.correct(f"{self.name}. {self.story}")
         with Worker() as worker:
             parts = [self._judge_part(part), self._judge_line(line), judge_fix(self, mended, worker)]
@@ -150,8 +151,8 @@ class Speaker(Exercise):
     def _judge_part(self, part):
         if is_unanswered(part):
             return Part("Heard", "open", "is the first word right? does it go on in English?")
-        name = part.strip().casefold() if isinstance(part, str) else None
-        if name not in HEARD:
+        name = part_named(part)
+        if name is None:
             return Part("Heard", "wrong", f"the part is one of {', '.join(HEARD)}.", "no-part")
         if name == self.heard:
             return Part("Heard", "right", f"{HEARD[name]}.")
@@ -161,14 +162,18 @@ class Speaker(Exercise):
         return Part("Heard", "wrong", message, f"not-{name}")
 
     def _judge_line(self, line):
-        last = len(self.source.splitlines())
-        if is_unanswered(line):
-            return Part("Line", "open", "which line?")
-        if isinstance(line, bool) or not isinstance(line, int) or not 1 <= line <= last:
-            return Part("Line", "wrong", f"a line is a number from 1 to {last}, as in the source.", "no-line")
-        if self.is_healthy or line not in (self.number, *self.also):
-            return Part("Line", "wrong", f"the fault is not in line {line}.", "wrong-line")
-        return Part("Line", "right", f"the fault can be mended in line {line}.")
+        wrong = set() if self.is_healthy else {self.number, *self.also}
+        return judge_line(line, wrong, self.source, ATTENTION)
+
+
+def part_named(answer):
+    """One of HEARD, which may stand among other words, or None where there is none of them, or several."""
+    words = re.findall(r"[^\W_]+", answer.casefold()) if isinstance(answer, str) else []
+    named = {PART.get(word, word) for word in words} & HEARD.keys()
+    return named.pop() if len(named) == 1 and not NOT & set(words) else None
+
+
+PART, NOT = {"prompt": "pass", "number": "numbers", "caches": "cache"}, {"not", "no", "isn", "never"}
 
 
 # ------------------------------------------------------------------------------------------------------- running

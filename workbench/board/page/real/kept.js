@@ -1,7 +1,7 @@
 // The sentences that a page without a kernel has, as kept.py writes them: readings of each, with all heads, without
 // each of them, and without some together.
 
-const PARTS = 1000; // a share is kept in whole thousandths
+const PARTS = 4000; // of 1, in which a share is kept
 
 /** The bytes of a trait, whichever way they came. */
 export const bytesOf = (data) => new Uint8Array(data.buffer ?? data, data.byteOffset ?? 0, data.byteLength);

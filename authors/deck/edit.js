@@ -19,6 +19,7 @@ export function makeEditable(cell) {
   const guess = () => (cell.dataset.question ? `guess = ${cell.guess ?? "..."}\n` : "");
   cell.code = () => (compares ? `${guess()}${cell.source()}\n${compares}` : cell.source());
   cell.write = (text) => attnKernel.rewrite(view, text);
+  cell.toBlank = () => attnKernel.toBlank(view);
   const saved = cell.querySelector(".outputs"); // keeps the room for what is to come, and its board lives already
   if (!saved.querySelector(".saved-board") && !("held" in saved) && !cell.dataset.question)
     saved.classList.add("to-come");

@@ -7,7 +7,7 @@ import { OTHERS, putVotes } from "./hall.js";
 import { judge, written } from "./judge.js";
 import { besideSpeaker, cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
 import { say } from "./python.js";
-import { beginByClock, minutesOf, saveLecture, startTiming } from "./record.js";
+import { minutesOf, saveLecture, startTiming } from "./record.js";
 
 const hasHall = Boolean(settings.server?.hall);
 const FEW = 0.35; // of a first vote right: below, talk does not help
@@ -36,7 +36,6 @@ export function startPhones() {
     };
   }
   startTiming(order);
-  if (besideSpeaker === "current-slide") Reveal.on("ready", beginByClock);
   for (const change of ["slidechanged", "fragmentshown", "fragmenthidden", "ready"]) {
     Reveal.on(change, () => {
       if (!inside) closeWhatIsLeft();
@@ -342,7 +341,10 @@ export function openSheet() {
     Object.assign(close, { className: "close", autofocus: true });
     const renew = button("New code: everybody comes in again; an open vote begins again", () => order({ do: "code" }));
     const said = make("div", {}, make("h2", { textContent: "Answer by phone" }), address, code, many);
-    sheet.append(picture, said, make("div", { className: "orders" }, more, anew, renew, end, save, close));
+    sheet.append(
+      make("div", { className: "way" }, picture, said),
+      make("div", { className: "orders" }, more, anew, renew, end, save, close),
+    );
     document.body.append(sheet);
   }
   fillSheet();

@@ -59,7 +59,10 @@ export function startSlides() {
     startTabAt(currentSlide);
     fit(currentSlide);
   });
-  Reveal.on("fragmentshown", () => fit(current()));
+  Reveal.on("fragmentshown", () => {
+    leaveSlide(); // what was said of the step before may be untrue now
+    fit(current());
+  });
 }
 
 // A deck that is opened anew begins at its first slide; within a lecture it says where that was.

@@ -14,6 +14,21 @@ const WIDTH = 1110; // px for a line of code, of which a letter takes 12.1
 export function fit(slide) {
   const body = slide?.querySelector(".body");
   if (!body || reading) return;
+  fitBody(slide, body);
+  makeRoom(slide, body);
+}
+
+// What stands at a slide's foot may be a line of several rows: the picture ends above it.
+function makeRoom(slide, body) {
+  const picture = slide.querySelector(":scope > .picture");
+  if (!picture?.getClientRects().length || slide.matches(".codes, .boarded, .plotted")) return;
+  picture.style.maxHeight = "";
+  if (!body.offsetHeight) return;
+  const [top, end] = [picture, body].map((part) => part.getBoundingClientRect().top);
+  picture.style.maxHeight = `${Math.floor((end - top) / Reveal.getScale())}px`;
+}
+
+function fitBody(slide, body) {
   body.style.overflowY = "";
   if (slide.matches(".codes")) return fitType(body, "--drawer", DRAWER);
   if (slide.matches(".boarded")) {

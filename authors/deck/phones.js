@@ -257,7 +257,7 @@ function tellSpeaker(cell, rounds) {
   const values = [...new Set(bars.flatMap((one) => [...one.keys()]))].sort((one, other) => place(one) - place(other));
   const unknown = Object.entries(rounds.at(-1).votes).filter(([text]) => meaning(questionOf(cell), text) === OTHERS);
   const often = unknown.sort(([, one], [, other]) => other - one).slice(0, 4);
-  const others = often.map(([text, many]) => `${spoken(text)} (${many})`).join("; ");
+  const others = often.map(([text, many]) => `${spoken(named(questionOf(cell), text))} (${many})`).join("; ");
   const cellOf = (text, style = "") => Object.assign(view.createElement("span"), { textContent: text, style });
   const row = (value) => {
     const { slip } = judged(questionOf(cell), value);

@@ -1165,7 +1165,7 @@ class Tiles(Picture):
         for r, name in enumerate(rows):
             pen.text(room - 22, begin + (r + 0.5) * high + 10, str(name), anchor="end", size=30, weight=600)
         lines_of_all = [line for row in cells for one in row for line in words_of_tile(one).split("\n")]
-        size = max(24, min(46, 1.62 * (wide - 12) / max(7, *map(len, lines_of_all))))  # one for all
+        size = max(24, min(46, 1.62 * (wide - 30) / max(7, *map(len, lines_of_all))))  # one for all
         for r, row in enumerate(cells):
             for c, value in enumerate(row):
                 x, y = room + c * wide + 6, begin + r * high + 6

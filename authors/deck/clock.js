@@ -1,19 +1,16 @@
 // The speaker's clock, which reveal.js counts from when its window was opened: here from when the lecture began, so
 // that a window that is opened late, or closed and opened again, has the lecture's time.
 
-import { besideSpeaker, current, inside, kept, reading, settings } from "./page.js";
+import { current, kept, settings } from "./page.js";
 import { planOf } from "./plan.js";
 
 const TITLE = 0; // the slide that stands before the lecture begins
+export const CLICKED = "clock-clicked";
 const LECTURE = 3 * 60 * 60 * 1000; // ms after which another one is given
 
 export const isAtTitle = (slide) => Reveal.getSlides().indexOf(slide) === TITLE;
 
-export function startClock() {
-  if (reading) return;
-  if (besideSpeaker === "current-slide") Reveal.on("ready", setClock);
-  if (!inside) Reveal.on("slidechanged", begin);
-}
+export const startClock = () => Reveal.on("slidechanged", begin);
 
 // When the lecture began, in ms, and whether a click on the clock said so; {} for one that was given before.
 function beginning() {
@@ -32,10 +29,13 @@ function begin({ previousSlide }) {
   keep(Date.now() - 1000 * before.reduce((sum, slide) => sum + planOf(slide).seconds, 0), false);
 }
 
-// A click sets the clock to the time that the slide is planned for, and tells it.
-function setClock() {
-  const clock = window.parent.document.querySelector(".speaker-controls-time");
-  clock?.addEventListener("reset", ({ detail }) => keep(detail, true));
+// In a speaker's window that has come. A click sets its clock to the time that the slide is planned for, and tells it.
+export function setClock(view) {
+  const clock = view.querySelector(".speaker-controls-time");
+  clock.addEventListener("reset", ({ detail }) => {
+    keep(detail, true);
+    window.dispatchEvent(new Event(CLICKED));
+  });
   const { at } = beginning();
-  if (at) clock?.dispatchEvent(new CustomEvent("began", { detail: at }));
+  if (at) clock.dispatchEvent(new CustomEvent("began", { detail: at }));
 }

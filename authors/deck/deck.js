@@ -1,6 +1,5 @@
 // The deck: slides by reveal.js, keys for a lecturer, guesses, and cells that run where there is a Python.
 
-import { startClock } from "./clock.js";
 import { makeEditable } from "./edit.js";
 import { answerInPage, startGuesses } from "./guess.js";
 import { startKeys } from "./keys.js";
@@ -33,7 +32,6 @@ if (reading) {
   startSlides();
 }
 startPlan();
-startClock();
 startPaper();
 startPhones();
 if (lacks.length && !inside) say(lacks.join(" "), { stays: "slide" });

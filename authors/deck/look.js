@@ -7,6 +7,7 @@ const BOARD = [26, 24, 22, 20, 18]; // px of a board's type
 const ROWS = [44, 40, 37, 34, 31, 29, 27, 25, 23, 21, 20]; // and of its rows
 const DRAWER = [24, 22, 20, 18]; // px of code in its drawer
 const NOTES = [30, 28, 26, 24, 22, 21, 20, 19]; // px of what is below a slide on paper
+const MARGIN = 6; // px that a picture has below what is drawn
 const WIDTH = 1110; // px for a line of code, of which a letter takes 12.1
 
 // As large as there is room for, code and what it prints no larger than the longest line allows, words no larger than
@@ -15,17 +16,25 @@ export function fit(slide) {
   const body = slide?.querySelector(".body");
   if (!body || reading) return;
   fitBody(slide, body);
-  makeRoom(slide, body);
+  keepRoom(slide, body);
 }
 
-// What stands at a slide's foot may be a line of several rows: the picture ends above it.
+// What stands at a slide's foot may be a line of several rows, and grow: the picture ends above it.
 function makeRoom(slide, body) {
   const picture = slide.querySelector(":scope > .picture");
   if (!picture?.getClientRects().length || slide.matches(".codes, .boarded, .plotted")) return;
   picture.style.maxHeight = "";
   if (!body.offsetHeight) return;
   const [top, end] = [picture, body].map((part) => part.getBoundingClientRect().top);
-  picture.style.maxHeight = `${Math.floor((end - top) / Reveal.getScale())}px`;
+  picture.style.maxHeight = `${Math.floor((end - top) / Reveal.getScale()) + MARGIN}px`;
+}
+
+const feet = new WeakSet(); // that are watched
+function keepRoom(slide, body) {
+  makeRoom(slide, body);
+  if (feet.has(body)) return;
+  feet.add(body);
+  new ResizeObserver(() => makeRoom(slide, body)).observe(body);
 }
 
 function fitBody(slide, body) {

@@ -2,8 +2,8 @@
 // It knows counts and no person, and nothing is written unless the lecturer saves it.
 
 import { make } from "../pages/kit.js";
-import { isAtTitle } from "./clock.js";
-import { current, inside, kept, settings, storeOf } from "./page.js";
+import { CLICKED, isAtTitle } from "./clock.js";
+import { current, inside, settings, storeOf } from "./page.js";
 import { planName, planOf } from "./plan.js";
 
 let since = null; // when this slide came
@@ -24,8 +24,8 @@ export function startTiming(order) {
   };
   for (const change of ["ready", "slidechanged"]) Reveal.on(change, arrive);
   window.addEventListener("pagehide", tell);
-  window.addEventListener("storage", ({ key }) => {
-    if (key !== kept.begun.name || !isAtTitle(here)) return;
+  window.addEventListener(CLICKED, () => {
+    if (!isAtTitle(here)) return;
     order({ do: "begin" });
     since = Date.now();
   });

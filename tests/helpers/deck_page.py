@@ -57,7 +57,7 @@ LOOK_AT_ALL = f"""async (only) => {{
       const hasFoot = body?.offsetHeight && !hasDrawer && !slide.matches(".plotted, .boarded");
       const foot = hasFoot ? body.getBoundingClientRect().top : Infinity;
       const drawn = [...(drawing?.querySelectorAll("text, rect") ?? [])].map((one) => one.getBoundingClientRect());
-      if (drawn.some(({{ height, bottom }}) => height && bottom > foot + 2 * scale)) say("has a picture under its foot");
+      if (drawn.some(({{ height, bottom }}) => height && bottom > foot + 2 * scale)) say("covers its picture");
       for (const text of picture?.querySelectorAll("text:not(.small *)") ?? []) {{
         const own = text.getBoundingClientRect(), size = parseFloat(getComputedStyle(text).fontSize);
         const long = drawing.getScreenCTM().a / scale;

@@ -169,6 +169,7 @@ export function nameSlips(slide) {
     const { right, slip } = judge(question, tile.dataset.value);
     const label = question.slips.find(({ name }) => name === slip)?.label;
     if (tile.matches(".vote")) tile.classList.toggle("right", Boolean(right));
-    if (label && !tile.matches(".right")) tile.append(make("small", { textContent: label }));
+    const isNews = label && label !== tile.dataset.value; // and not the bar's own word again
+    if (isNews && !tile.matches(".right")) tile.append(make("small", { textContent: label }));
   }
 }

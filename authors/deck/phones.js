@@ -266,7 +266,7 @@ function tellSpeaker(cell, rounds) {
     return [
       cellOf(many, "text-align: right"),
       cellOf(named(questionOf(cell), value), "font-weight: 600"),
-      cellOf(isRight(cell, value) ? "✓ right" : value === OTHERS ? others : label),
+      cellOf(isRight(cell, value) ? "✓ right" : value === OTHERS ? others : label === value ? "" : label),
     ];
   };
   const left = all(".step:not(.visible)", slideOf(cell)).length;

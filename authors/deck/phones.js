@@ -4,7 +4,7 @@
 
 import { all, make } from "../pages/kit.js";
 import { OTHERS, putVotes } from "./hall.js";
-import { judge, written } from "./judge.js";
+import { judge, labelOf, written } from "./judge.js";
 import { besideSpeaker, cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
 import { say } from "./python.js";
 import { minutesOf, saveLecture, startTiming } from "./record.js";
@@ -156,6 +156,8 @@ function judged(question, text) {
   return known.get(name);
 }
 
+const nameOfSlip = (cell, value) => labelOf(questionOf(cell), value, judged(questionOf(cell), value));
+
 function meaning(question, text) {
   const { right, slip } = judged(question, text);
   const leads = right ? question : question.slips.find(({ name }) => name === slip);
@@ -260,13 +262,11 @@ function tellSpeaker(cell, rounds) {
   const others = often.map(([text, many]) => `${spoken(named(questionOf(cell), text))} (${many})`).join("; ");
   const cellOf = (text, style = "") => Object.assign(view.createElement("span"), { textContent: text, style });
   const row = (value) => {
-    const { slip } = judged(questionOf(cell), value);
-    const label = questionOf(cell).slips.find(({ name }) => name === slip)?.label ?? "";
     const many = bars.map((one) => one.get(value) ?? 0).join(" → ");
     return [
       cellOf(many, "text-align: right"),
       cellOf(named(questionOf(cell), value), "font-weight: 600"),
-      cellOf(isRight(cell, value) ? "✓ right" : value === OTHERS ? others : label === value ? "" : label),
+      cellOf(isRight(cell, value) ? "✓ right" : value === OTHERS ? others : nameOfSlip(cell, value)),
     ];
   };
   const left = all(".step:not(.visible)", slideOf(cell)).length;
@@ -327,7 +327,7 @@ function whatWasAsked(cell) {
     rounds: rounds.map(({ answered, phones }, i) => ({ answered, of: phones, right: shareRight(cell, bars[i]) })),
     bars: values.map((value) => {
       const { slip, says } = value === OTHERS ? {} : judged(questionOf(cell), value);
-      const label = questionOf(cell).slips.find(({ name }) => name === slip)?.label ?? "";
+      const label = slip ? nameOfSlip(cell, value) : "";
       const many = bars.map((one) => one.get(value) ?? 0);
       return { value: named(questionOf(cell), value), is: isRight(cell, value), slip: label, says: slip && says, many };
     }),

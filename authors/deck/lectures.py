@@ -46,7 +46,8 @@ def sentence(question, on, today):
     answered = max(one["answered"] for one in question["rounds"])
     named = (one for one in question["bars"] if not one["is"] and one["value"] != OTHERS)
     wrong = max(named, key=lambda one: one["many"][0], default=None)
-    often = f" Most frequent known mistake: {wrong['value']} ({wrong['many'][0]})." if wrong and wrong["many"][0] else ""
+    many = wrong["many"][0] if wrong else 0
+    often = f" Most frequent known mistake: {wrong['value']} ({many})." if many else ""
     return f"{when(on, today)} {shares} right, of {answered}.{often}"
 
 

@@ -438,13 +438,25 @@ def speaker_view():
         ("#speaker-controls {", "box-sizing: border-box; border-bottom: 44px solid transparent;"),
     ):
         plugin = plugin.replace(label, f"{label} {place}", 1)
-    for once, instead in KEYS_OF_SPEAKER.items():
+    for once, instead in {**KEYS_OF_SPEAKER, **CLOCK_OF_SPEAKER}.items():
         if once not in plugin:
-            raise RuntimeError(f"reveal.js' notes have no {once}: the speaker's keys would do something else")
+            raise RuntimeError(f"reveal.js' notes have no {once}: the speaker's keys or clock would do something else")
         plugin = plugin.replace(once, instead)
     plugin = plugin.replace(TICKS, TICKS.replace("_updateTimer", READ_AND_TICK), 1)  # the plan may be another by now
     return plugin.replace("</style>", f"{SPEAKER}</style>", 1)
 
+
+# clock.js says when the lecture began, and hears of a click, which sets the clock.
+CLOCK_OF_SPEAKER = {
+    "timeEl.addEventListener( 'click', function() {": (
+        "timeEl.addEventListener( 'began', event => { start = new Date( event.detail ); _updateTimer(); } ); "
+        "timeEl.addEventListener( 'click', function() {"
+    ),
+    "start = new Date(now.getTime() - previousSlidesTiming);": (
+        "start = new Date(now.getTime() - previousSlidesTiming); "
+        "timeEl.dispatchEvent( new CustomEvent( 'reset', { detail: start.getTime() } ) );"
+    ),
+}
 
 # In the speaker's window a key is the hall's, as keys.js hears it; but for those of the browser and of its own fields.
 # Its copies move nothing by themselves: late by half a second, they would throw a quick lecturer back.

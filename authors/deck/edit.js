@@ -19,11 +19,19 @@ export function makeEditable(cell) {
   const guess = () => (cell.dataset.question ? `guess = ${cell.guess ?? "..."}\n` : "");
   cell.code = () => (compares ? `${guess()}${cell.source()}\n${compares}` : cell.source());
   cell.write = (text) => attnKernel.rewrite(view, text);
+  cell.toBlank = () => attnKernel.toBlank(view);
   const saved = cell.querySelector(".outputs"); // keeps the room for what is to come, and its board lives already
   if (!saved.querySelector(".saved-board") && !("held" in saved) && !cell.dataset.question)
     saved.classList.add("to-come");
+  if (cell.matches(".blank")) leaveRoom(cell);
   cell.shown = Object.assign(document.createElement("div"), { className: "outputs shown" });
   cell.insertBefore(cell.shown, saved);
+}
+
+// What is said of a line stands above it, and covers nothing of it.
+function leaveRoom(line) {
+  const tell = () => line.nextElementSibling?.style.setProperty("--line", `${line.offsetHeight}px`);
+  new ResizeObserver(tell).observe(line);
 }
 
 function changed(cell, text) {

@@ -58,13 +58,17 @@ export function uncover(slide) {
 
 export function toGuess() {
   const guess = current().querySelector(".guess label input");
-  if (!guess) return toLine(current().querySelector(".own-line textarea"));
+  if (!guess) return toLine();
   if (phonesVoteOn(guess.closest(".cell"))) return sayPhonesVote(); // bars come there
   guess.form.classList.add("typed");
   guess.select();
 }
 
-function toLine(field) {
+// The line that the hall dictates: in its cell where there is a Python, or else in the slide's own field.
+function toLine() {
+  const cell = current().querySelector(".cell.blank");
+  if (cell?.toBlank) return cell.toBlank();
+  const field = current().querySelector(".own-line textarea");
   field?.setSelectionRange(field.value.length, field.value.length);
   field?.focus();
 }

@@ -3,7 +3,7 @@
 // the same bars, with the truth and not before.
 
 import { all, make } from "../pages/kit.js";
-import { judge } from "./judge.js";
+import { judge, labelOf } from "./judge.js";
 import { fit } from "./look.js";
 import { current, settings, slideOf } from "./page.js";
 import { say } from "./python.js";
@@ -166,8 +166,8 @@ export function nameSlips(slide) {
   if (!cell || !slide.matches(".answered")) return;
   const question = settings.questions[cell.dataset.id];
   for (const tile of all(".choice[data-hands], .vote", slide)) {
-    const { right, slip } = judge(question, tile.dataset.value);
-    const label = question.slips.find(({ name }) => name === slip)?.label;
+    const { right } = judge(question, tile.dataset.value);
+    const label = labelOf(question, tile.dataset.value);
     if (tile.matches(".vote")) tile.classList.toggle("right", Boolean(right));
     if (label && !tile.matches(".right")) tile.append(make("small", { textContent: label }));
   }

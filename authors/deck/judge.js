@@ -15,3 +15,9 @@ export function judge(question, text) {
   const slip = question.slips.find(({ name }) => name === question.mistakes[text]);
   return attnGuess.judge(question, slip ? written(question, slip.leaves) : text);
 }
+
+// What a wrong one mistakes, in a few words; "" where no slip says it, or would say the bar's own word again.
+export function labelOf(question, text, { slip } = judge(question, text)) {
+  const label = question.slips.find(({ name }) => name === slip)?.label ?? "";
+  return label === text ? "" : label;
+}

@@ -12,6 +12,8 @@ import { KernelManager, ServerConnection, SessionManager } from "@jupyterlab/ser
 import { tags } from "@lezer/highlight";
 import { AnsiUp } from "ansi_up";
 
+const BLANK = "..."; // in a line that the hall dictates
+
 const colours = HighlightStyle.define([
   { tag: tags.keyword, class: "k" },
   { tag: [tags.string, tags.special(tags.string)], class: "s" },
@@ -44,6 +46,16 @@ export function editor(parent, text, label, changed) {
 
 export function rewrite(view, text) {
   view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+}
+
+// The next letter takes the place of what is to be filled in; where nothing is left of it, it follows what was written.
+export function toBlank(view) {
+  const text = view.state.doc.toString();
+  const place = text.indexOf(BLANK);
+  const written = text.search(/[ \t]*(#|\n|$)/); // where the first line's code ends
+  const selection = place < 0 ? { anchor: written } : { anchor: place, head: place + BLANK.length };
+  view.dispatch({ selection, scrollIntoView: true });
+  view.focus();
 }
 
 // A session with a kernel of this page's own: the one named by `id` if it still runs, or a new one.

@@ -59,7 +59,7 @@ const KEYS = [
     live,
   },
   { keys: ["Ctrl+Enter"], label: "Ctrl+Enter", says: "run the cell and stay", does: () => runAndStay(false), live },
-  { keys: ["g"], label: "g", says: "to the guess, or to the line where it has a field", does: toGuess },
+  { keys: ["g"], label: "g", says: "to the guess, or to the line that the hall dictates", does: toGuess },
   { keys: ["h"], label: "h", says: "count the hall's hands: bars of what was answered, and back", does: countHands },
   {
     keys: ["v"],
@@ -281,7 +281,8 @@ function type(target, { key, shiftKey }) {
 
 function toNextField(target, by) {
   const fields = all(FIELD, current()).filter((field) => field.checkVisibility());
-  const next = fields.at((fields.indexOf(target) + by) % fields.length);
+  const here = fields.indexOf(target);
+  const next = here < 0 && by < 0 ? fields.at(-1) : fields.at((here + by) % fields.length);
   next?.focus();
   next?.select?.();
 }

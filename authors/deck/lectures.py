@@ -41,12 +41,13 @@ def record_in(path):
 
 
 def sentence(question, on, today):
-    """How it was answered: Last year 31 %, then 87 % right, of 140. Most often wrong: less (70)."""
+    """How it was answered: Last year 31 %, then 87 % right, of 140. Most frequent known mistake: less (70)."""
     shares = ", then ".join(f"{100 * one['right']:.0f} %" for one in question["rounds"])
     answered = max(one["answered"] for one in question["rounds"])
     named = (one for one in question["bars"] if not one["is"] and one["value"] != OTHERS)
     wrong = max(named, key=lambda one: one["many"][0], default=None)
-    often = f" Most often wrong: {wrong['value']} ({wrong['many'][0]})." if wrong and wrong["many"][0] else ""
+    many = wrong["many"][0] if wrong else 0
+    often = f" Most frequent known mistake: {wrong['value']} ({many})." if many else ""
     return f"{when(on, today)} {shares} right, of {answered}.{often}"
 
 

@@ -7,6 +7,7 @@ const BOARD = [26, 24, 22, 20, 18]; // px of a board's type
 const ROWS = [44, 40, 37, 34, 31, 29, 27, 25, 23, 21, 20]; // and of its rows
 const DRAWER = [24, 22, 20, 18]; // px of code in its drawer
 const NOTES = [30, 28, 26, 24, 22, 21, 20, 19]; // px of what is below a slide on paper
+const MARGIN = 6; // px of a drawing above and below all that is drawn, where room is short
 const WIDTH = 1110; // px for a line of code, of which a letter takes 12.1
 
 // As large as there is room for, code and what it prints no larger than the longest line allows, words no larger than
@@ -14,6 +15,41 @@ const WIDTH = 1110; // px for a line of code, of which a letter takes 12.1
 export function fit(slide) {
   const body = slide?.querySelector(".body");
   if (!body || reading) return;
+  fitBody(slide, body);
+  keepRoom(slide, body);
+}
+
+// What stands at a slide's foot may be a line of several rows, and grow: the picture ends above it.
+function makeRoom(slide, body) {
+  const picture = slide.querySelector(":scope > .picture");
+  if (!picture?.getClientRects().length || slide.matches(".codes, .boarded, .plotted")) return;
+  const drawing = picture.querySelector("svg");
+  picture.style.maxHeight = "";
+  if (drawing?.dataset.whole) drawing.setAttribute("viewBox", drawing.dataset.whole);
+  if (!body.offsetHeight) return;
+  const [top, end] = [picture, body].map((part) => part.getBoundingClientRect().top);
+  const room = Math.floor((end - top) / Reveal.getScale());
+  if (room < picture.offsetHeight && drawing) leaveBlankOut(drawing);
+  picture.style.maxHeight = `${room}px`;
+}
+
+// Of a drawing, what is above and below all that is drawn.
+function leaveBlankOut(drawing) {
+  drawing.dataset.whole ??= drawing.getAttribute("viewBox");
+  const [left, , width] = drawing.dataset.whole.split(" ");
+  const { y, height } = drawing.getBBox();
+  drawing.setAttribute("viewBox", [left, y - MARGIN, width, height + 2 * MARGIN].join(" "));
+}
+
+const feet = new WeakSet(); // that are watched
+function keepRoom(slide, body) {
+  makeRoom(slide, body);
+  if (feet.has(body)) return;
+  feet.add(body);
+  new ResizeObserver(() => makeRoom(slide, body)).observe(body);
+}
+
+function fitBody(slide, body) {
   body.style.overflowY = "";
   if (slide.matches(".codes")) return fitType(body, "--drawer", DRAWER);
   if (slide.matches(".boarded")) {

@@ -4,10 +4,10 @@
 
 import { all, make } from "../pages/kit.js";
 import { OTHERS, putVotes } from "./hall.js";
-import { judge, written } from "./judge.js";
+import { judge, labelOf, written } from "./judge.js";
 import { besideSpeaker, cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
 import { say } from "./python.js";
-import { beginByClock, minutesOf, saveLecture, startTiming } from "./record.js";
+import { minutesOf, saveLecture, startTiming } from "./record.js";
 
 const hasHall = Boolean(settings.server?.hall);
 const FEW = 0.35; // of a first vote right: below, talk does not help
@@ -36,7 +36,6 @@ export function startPhones() {
     };
   }
   startTiming(order);
-  if (besideSpeaker === "current-slide") Reveal.on("ready", beginByClock);
   for (const change of ["slidechanged", "fragmentshown", "fragmenthidden", "ready"]) {
     Reveal.on(change, () => {
       if (!inside) closeWhatIsLeft();
@@ -157,6 +156,8 @@ function judged(question, text) {
   return known.get(name);
 }
 
+const nameOfSlip = (cell, value) => labelOf(questionOf(cell), value, judged(questionOf(cell), value));
+
 function meaning(question, text) {
   const { right, slip } = judged(question, text);
   const leads = right ? question : question.slips.find(({ name }) => name === slip);
@@ -258,16 +259,14 @@ function tellSpeaker(cell, rounds) {
   const values = [...new Set(bars.flatMap((one) => [...one.keys()]))].sort((one, other) => place(one) - place(other));
   const unknown = Object.entries(rounds.at(-1).votes).filter(([text]) => meaning(questionOf(cell), text) === OTHERS);
   const often = unknown.sort(([, one], [, other]) => other - one).slice(0, 4);
-  const others = often.map(([text, many]) => `${spoken(text)} (${many})`).join("; ");
+  const others = often.map(([text, many]) => `${spoken(named(questionOf(cell), text))} (${many})`).join("; ");
   const cellOf = (text, style = "") => Object.assign(view.createElement("span"), { textContent: text, style });
   const row = (value) => {
-    const { slip } = judged(questionOf(cell), value);
-    const label = questionOf(cell).slips.find(({ name }) => name === slip)?.label ?? "";
     const many = bars.map((one) => one.get(value) ?? 0).join(" → ");
     return [
       cellOf(many, "text-align: right"),
       cellOf(named(questionOf(cell), value), "font-weight: 600"),
-      cellOf(isRight(cell, value) ? "✓ right" : value === OTHERS ? others : label),
+      cellOf(isRight(cell, value) ? "✓ right" : value === OTHERS ? others : nameOfSlip(cell, value)),
     ];
   };
   const left = all(".step:not(.visible)", slideOf(cell)).length;
@@ -328,7 +327,7 @@ function whatWasAsked(cell) {
     rounds: rounds.map(({ answered, phones }, i) => ({ answered, of: phones, right: shareRight(cell, bars[i]) })),
     bars: values.map((value) => {
       const { slip, says } = value === OTHERS ? {} : judged(questionOf(cell), value);
-      const label = questionOf(cell).slips.find(({ name }) => name === slip)?.label ?? "";
+      const label = slip ? nameOfSlip(cell, value) : "";
       const many = bars.map((one) => one.get(value) ?? 0);
       return { value: named(questionOf(cell), value), is: isRight(cell, value), slip: label, says: slip && says, many };
     }),
@@ -342,7 +341,10 @@ export function openSheet() {
     Object.assign(close, { className: "close", autofocus: true });
     const renew = button("New code: everybody comes in again; an open vote begins again", () => order({ do: "code" }));
     const said = make("div", {}, make("h2", { textContent: "Answer by phone" }), address, code, many);
-    sheet.append(picture, said, make("div", { className: "orders" }, more, anew, renew, end, save, close));
+    sheet.append(
+      make("div", { className: "way" }, picture, said),
+      make("div", { className: "orders" }, more, anew, renew, end, save, close),
+    );
     document.body.append(sheet);
   }
   fillSheet();

@@ -32,11 +32,12 @@ class Plan:
     vote: float
     line: float
     is_short: bool = False
+    whole: float | None = None  # minutes that the lecture may take
 
 
 PLANS = {
-    "45": Plan("45 minutes, each question voted on", vote=1.5, line=2, is_short=True),
-    "90": Plan("90 minutes, each vote with talk and a second one", vote=1.5 + TALK, line=2),
+    "45": Plan("45 minutes, each question voted on", vote=1.5, line=2, is_short=True, whole=45),
+    "90": Plan("90 minutes, each vote with talk and a second one", vote=1.5 + TALK, line=2, whole=90),
     "no-votes": Plan("without votes and dictated lines", vote=0, line=0),
 }
 
@@ -105,7 +106,9 @@ def entry(slides, i, plan):
     one, minutes = slides[i], [each.minutes(plan) for each in slides]
     begins = sum(minutes[:i])
     passed = [each.number for each in that_can_wait(slides, i + 1) if each.is_passed(plan)]
-    note = [] if one.is_passed(plan) else [f"{plain(minutes[i])} min, from {clock(begins)} of {plain(sum(minutes))}."]
+    over = f"; {spare(slides, plan)}" if plan.whole else ""
+    note = [f"{plain(minutes[i])} min, from {clock(begins)} of {plain(sum(minutes))}{over}."]
+    note = [] if one.is_passed(plan) else note
     if one.can_wait:
         after = next((each.number for each in slides[i:] if not each.can_wait), None)
         on = f"{after} Enter goes on" if after else "here the lecture may end"
@@ -154,13 +157,14 @@ def in_words(slides):
         f"{plain(minutes)} for *{section.replace('*', '')}*" for section, minutes in sections.items() if minutes
     )
     passed = [one.number for one in slides if one.is_passed(short)]
-    talk = f": neighbours' talk and a second vote take {plain(TALK)}" if 45 - sum(sections.values()) >= TALK else ""
+    fits = short.whole - sum(sections.values()) >= TALK
+    talk = f": neighbours' talk and a second vote take {plain(TALK)}" if fits else ""
     by_number = f" → passes {span(passed)}; a number and Enter shows one of them." if passed else ""
     votes, counts = sum(one.votes for one in slides), for_votes_and_lines(there, short)
     return (
-        f"In 45 minutes, {counts}: {parts}; {spare(there, short, 45)}{talk}.{by_number} In 90 minutes "
+        f"In 45 minutes, {counts}: {parts}; {spare(there, short)}{talk}.{by_number} In 90 minutes "
         f"there is time for every slide and for talk in each of the {votes} votes, which then take {plain(long.vote)}: "
-        f"{spare(slides, long, 90)}."
+        f"{spare(slides, long)}."
     )
 
 
@@ -172,9 +176,9 @@ def for_votes_and_lines(slides, plan):
     )
 
 
-def spare(slides, plan, whole):
-    """How many minutes are left of the whole."""
-    left = whole - sum(one.minutes(plan) for one in slides)
+def spare(slides, plan):
+    """How many minutes are left of what the lecture may take."""
+    left = plan.whole - sum(one.minutes(plan) for one in slides)
     return f"{plain(left)} {'is' if left == 1 else 'are'} spare"
 
 

@@ -12,7 +12,7 @@ let busyClock = 0;
 // ------------------------------------------------------------------------------------------------ what is said
 
 // What Python does, in a corner of the slide; trouble, and what a key has done, stay until something is run, and what
-// is said of one slide, stays: "slide", goes with it.
+// is said of one slide, stays: "slide", goes with it or with its next step.
 export function say(text, { trouble = false, stays = trouble } = {}) {
   corner.textContent = text;
   corner.hidden = !text;

@@ -2,10 +2,10 @@
 // It knows counts and no person, and nothing is written unless the lecturer saves it.
 
 import { make } from "../pages/kit.js";
-import { current, inside, kept, settings, storeOf } from "./page.js";
+import { CLICKED, isAtTitle } from "./clock.js";
+import { current, inside, settings, storeOf } from "./page.js";
 import { planName, planOf } from "./plan.js";
 
-const TITLE = 0; // the slide that stands before the lecture begins
 let since = null; // when this slide came
 
 // ----------------------------------------------------------------------------------------------------- its minutes
@@ -20,21 +20,15 @@ export function startTiming(order) {
   const arrive = () => {
     tell();
     here = current();
-    since = Reveal.getSlides().indexOf(here) === TITLE && !since ? null : Date.now();
+    since = isAtTitle(here) && !since ? null : Date.now();
   };
   for (const change of ["ready", "slidechanged"]) Reveal.on(change, arrive);
   window.addEventListener("pagehide", tell);
-  window.addEventListener("storage", ({ key }) => {
-    if (key !== kept.begun.name || Reveal.getSlides().indexOf(here) !== TITLE) return;
+  window.addEventListener(CLICKED, () => {
+    if (!isAtTitle(here)) return;
     order({ do: "begin" });
     since = Date.now();
   });
-}
-
-// In the speaker's window, whose clock a click sets to the time that the slide is planned for.
-export function beginByClock() {
-  const clock = window.parent.document.querySelector(".speaker-controls-time");
-  clock?.addEventListener("click", () => kept.begun.set(Date.now()));
 }
 
 export function minutesOf(slide, spent) {

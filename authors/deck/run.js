@@ -119,10 +119,10 @@ function hasFreshGuess(cell) {
 
 export async function runAndStay(goesOn) {
   const cell = nextCell();
+  if (goesOn) document.activeElement.blur?.(); // the next key is the lecture's; Ctrl+Enter stays to type on
   const isFresh = cell && hasFreshGuess(cell);
   if (!cell && !goesOn) return say("No cell of this slide waits to be run.", { stays: "slide" });
   if (!cell || (goesOn && python.ran.has(cell.dataset.id) && !cell.edited && !isFresh)) {
-    document.activeElement.blur?.();
     Reveal.next();
     return;
   }

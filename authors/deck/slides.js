@@ -59,7 +59,12 @@ export function startSlides() {
     startTabAt(currentSlide);
     fit(currentSlide);
   });
-  Reveal.on("fragmentshown", () => fit(current()));
+  for (const change of ["fragmentshown", "fragmenthidden"]) {
+    Reveal.on(change, () => {
+      leaveSlide(); // what was said of the step before may be untrue now
+      fit(current());
+    });
+  }
 }
 
 // A deck that is opened anew begins at its first slide; within a lecture it says where that was.

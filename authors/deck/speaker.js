@@ -1,5 +1,6 @@
 // The speaker's window, which reveal.js opens: of this deck alone, and there again after a reload.
 
+import { setClock, startClock } from "./clock.js";
 import { inside } from "./page.js";
 import { say } from "./python.js";
 import { withNotes } from "./steps.js";
@@ -11,7 +12,9 @@ const CLOSED = 200; // ms after which a window that was left has closed, or is b
 export const notes = plugin; // reveal.js' own, with which it begins
 
 export function startSpeaker() {
-  if (!inside) window.addEventListener("message", hear, true); // before reveal.js hears it
+  if (inside) return;
+  window.addEventListener("message", hear, true); // before reveal.js hears it
+  startClock();
 }
 
 export function openSpeaker() {
@@ -26,6 +29,7 @@ function hear(event) {
   withNotes(); // one that was there before this page
   if (source === known) return;
   known = source;
+  setClock(source.document);
   source.addEventListener("pagehide", () => setTimeout(() => source.closed || again(source), CLOSED));
 }
 

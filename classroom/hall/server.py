@@ -355,7 +355,6 @@ def page():
     script = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
     text = text.replace("/*css*/", (HERE / "phone.css").read_text(encoding="utf-8"))
     text = text.replace("/*js*/", re.sub(r"^import .*\n|^export ", "", script, flags=re.M))
-    text = re.sub(r"^\s+|\s+//.*$|^//.*\n", "", text, flags=re.M)
     return gzip.compress(text.encode(), 9, mtime=0)
 
 

@@ -54,6 +54,10 @@ LOOK_AT_ALL = f"""async (only) => {{
       const words = shown.join(" ").replaceAll("NaN", "").match(/\\p{{L}}{{2,}}/gu) ?? [];
       if (words.length > 25) say("has too many words:", words.length);
       if (heading.scrollWidth > heading.clientWidth + 1) say("has a heading that does not fit");
+      const hasFoot = body?.offsetHeight && !hasDrawer && !slide.matches(".plotted, .boarded");
+      const foot = hasFoot ? body.getBoundingClientRect().top : Infinity;
+      const drawn = [...(drawing?.querySelectorAll("text, rect") ?? [])].map((one) => one.getBoundingClientRect());
+      if (drawn.some(({{ height, bottom }}) => height && bottom > foot + 2 * scale)) say("covers its picture");
       for (const text of picture?.querySelectorAll("text:not(.small *)") ?? []) {{
         const own = text.getBoundingClientRect(), size = parseFloat(getComputedStyle(text).fontSize);
         const long = drawing.getScreenCTM().a / scale;

@@ -1086,6 +1086,12 @@ def crowded(pen):
     return over + sum(a[0] < 0 or a[1] < 0 or a[2] > pen.width or a[3] > pen.height for a in boxes)
 
 
+def edges(pen):
+    """Where what it has drawn begins and ends: a name may be longer than the column that it stands over."""
+    boxes = words_in(pen)
+    return min([0, *(box[0] for box in boxes)]), max([pen.width, *(box[2] for box in boxes)])
+
+
 @dataclass
 class Album(Picture):
     """Four pictures of before, small, to be known again: pictures, each the steps of one; open, how many."""
@@ -1113,8 +1119,9 @@ class Album(Picture):
                 continue
             small = nearest(picture)
             pen.said += small.said
-            scale = min((wide - 36) / small.width, (tall - 24) / small.height)
-            left, top = x + (wide - scale * small.width) / 2, y + (tall - scale * small.height) / 2
+            begin, end = edges(small)
+            scale = min((wide - 36) / (end - begin), (tall - 24) / small.height)
+            left, top = x + (wide - scale * (begin + end)) / 2, y + (tall - scale * small.height) / 2
             place = f"translate({pen.x + left:.1f} {top:.1f})"
             pen.parts.append(f'<g class="small" transform="{place} scale({scale:.3f})">{"".join(small.parts)}</g>')
 
@@ -1165,7 +1172,7 @@ class Tiles(Picture):
         for r, name in enumerate(rows):
             pen.text(room - 22, begin + (r + 0.5) * high + 10, str(name), anchor="end", size=30, weight=600)
         lines_of_all = [line for row in cells for one in row for line in words_of_tile(one).split("\n")]
-        size = max(24, min(46, 1.62 * (wide - 12) / max(7, *map(len, lines_of_all))))  # one for all
+        size = max(24, min(46, 1.62 * (wide - 30) / max(7, *map(len, lines_of_all))))  # one for all
         for r, row in enumerate(cells):
             for c, value in enumerate(row):
                 x, y = room + c * wide + 6, begin + r * high + 6

@@ -324,7 +324,7 @@ def three_masks(leaky, TOKENS, which):
 
 
 @slide(
-    "Every key is hidden. What is the weight?",
+    "Every key is hidden. What does −∞ give?",
     minutes=1.5,
     say="A third each, and nothing shows the mistake; that is worse than NaN.",
     hall="And with −∞? Hands for 0, nan and a third. [nan]",

@@ -248,6 +248,17 @@ def test_speaker_sees_names_at_once_and_what_evidence_suggests(deck, lecture):
     opened.value.close()
 
 
+def test_speaker_reads_other_answers_as_phones_have_them(deck, lecture):
+    jump(deck, slide_with(deck, ".guess:not(:has(.choice))", 1))
+    with deck.expect_popup() as opened:
+        deck.keyboard.press("s")
+    deck.keyboard.press("v")
+    left(deck, "0 of")
+    lecture.vote("0", "0")
+    opened.value.locator(".hall-votes").get_by_text("I (2)").wait_for()
+    opened.value.close()
+
+
 def test_a_vote_ends_with_its_slide_and_a_reload_changes_nothing(deck, lecture):
     number = slide_with(deck, ".choice", 0)
     jump(deck, number)
@@ -314,7 +325,9 @@ def test_who_finds_no_place_is_told_wherever_the_deck_is(deck, lecture):
     opened.value.locator(".hall-votes").get_by_text("Shift+V lets them in").wait_for()
     opened.value.close()
     deck.keyboard.press("Shift+V")
-    deck.get_by_role("button", name="Let in up to").click()
+    sheet = deck.get_by_role("dialog", name="Votes by phone")
+    assert sheet.evaluate("(one) => one.scrollHeight <= one.clientHeight"), "with all its buttons"
+    sheet.get_by_role("button", name="Let in up to").click()
     until_so(lambda: lecture.now()["per_address"] > 8)
     assert lecture.ask("join", come_in)["token"]
 
@@ -331,9 +344,9 @@ def test_speaker_chooses_the_plan_that_clock_and_notes_follow(deck, lecture):
         opened.value.locator(".plan select").select_option(plan)
         told.get_by_text(words).wait_for()
         end = 60 * {"90": 15.5, "45": 10.5}[plan]
-        seconds = "[...document.querySelectorAll('.pacing span')].map((one) => one.textContent).join('')"
-        clock = f"const [h, m, s] = {seconds}.split(':').map(Number)"
-        is_so = f"(end) => {{ {clock}; return Math.abs(60 * m + s - end) < 90; }}"
+        clock = "(one) => document.querySelector(one).textContent.match(/\\d+/g).map(Number)"
+        clocks = f"[[, m, s], [, n, t]] = ['.timer', '.pacing'].map({clock})"  # what has gone, and what is left
+        is_so = f"(end) => {{ const {clocks}; return Math.abs(60 * (m + n) + s + t - end) < 90; }}"
         until(opened.value, is_so, end)
     opened.value.close()
 

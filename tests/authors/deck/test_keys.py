@@ -130,6 +130,29 @@ def test_answered_guess_lets_go_of_the_keys(decks, show):
             until(page, f"(n) => {NUMBER} === n", there)
 
 
+def test_tab_in_the_speakers_window_goes_round_the_fields(decks, show):
+    page = show((decks / "03_masking.html").as_uri())
+    view = speakers(page)
+    jump(page, slide_with(page, ".attn-board"))
+    fields = (
+        f"[...document.querySelectorAll('{SLIDE}:is(input, textarea, select)')].filter((one) => one.checkVisibility())"
+    )
+    for key, place in (("Shift+Tab", -1), ("Tab", 0), ("Shift+Tab", -1)):
+        view.keyboard.press(key)
+        until(page, f"(place) => {fields}.at(place) === document.activeElement", place)
+
+
+def test_speakers_clock_goes_on_in_a_window_that_is_opened_late_or_again(decks, show):
+    page = show((decks / "03_masking.html").as_uri())
+    minutes = "Number(document.querySelector('.timer .minutes-value').textContent.slice(1))"
+    jump(page, 9)  # planned for the sixteenth minute: there the lecture begins
+    for slide in (9, 2):
+        jump(page, slide)
+        view = speakers(page)
+        until(view, f"{minutes} === 15")
+        view.close()
+
+
 def test_next_takes_away_what_lies_over_the_slide(decks, show):
     page = show((decks / "03_masking.html").as_uri())
     view = speakers(page)

@@ -153,7 +153,8 @@ def test_a_cell_that_was_changed_runs_again_by_the_key_that_is_pressed_in_it(lec
     type_into_the_first_cell(page, "\nprint('once', 'more')")
     run_seen(page, key)
     page.locator(SLIDE + ".shown", has_text="once more").wait_for()
-    page.keyboard.press("Escape")
+    if key == "Control+Enter":  # which stays in the cell
+        page.keyboard.press("Escape")
     page.keyboard.press("Control+Enter")  # with nothing that waits to be run
     page.locator(".python", has_text="No cell").wait_for()
     assert number_of(page) == here
@@ -281,15 +282,18 @@ def test_own_line_is_checked_before_the_courses_is_seen(lecture):
         jump(page, slide)
     line, check = page.locator(SLIDE + ".blank"), page.locator(SLIDE + ".filled")
     seen = "(node) => node.checkVisibility({ visibilityProperty: true, opacityProperty: true })"
-    for typed, answer in (("positions <= lengths[:, None]", "✗"), ("positions < lengths[:, None]", "✓")):
-        line.locator(".cm-content").focus()
-        page.keyboard.press("Control+a")
-        page.keyboard.type(f"my_real = {typed}")
+    off_by_one, right = "positions <= lengths[:, None]", "my_real = positions < lengths[:, None]"
+    for keys, typed, answer in ((["g"], off_by_one, "✗"), (["g", "Control+a"], right, "✓")):  # g leads to "..."
+        for key in keys:
+            page.keyboard.press(key)
+        page.keyboard.type(typed)
         page.keyboard.press("Shift+Enter")
         check.locator(".shown").get_by_text(answer).wait_for()
         assert not check.locator(".source").evaluate(seen) and number_of(page) == here
         page.evaluate(CLOSE_CODE)
         assert check.locator(".shown").evaluate(WHOLE)
+        told, written = (part.bounding_box() for part in (check.locator(".shown"), line.locator(".cm-content")))
+        assert told["y"] + told["height"] <= written["y"] + 1, "it covers nothing of the line"
         page.evaluate(OPEN_CODE)
     page.keyboard.press("Shift+Enter")
     check.locator(".source").wait_for()

@@ -107,7 +107,7 @@ def test_notes_say_how_it_was_answered_the_last_time(tmp_path):
     saved(tmp_path, "another.html", lesson="04_multi_head", on="2026-01-01")
     (tmp_path / "strange.html").write_text("<p>no lecture", encoding="utf-8")
     (tmp_path / "broken.html").write_text('<script type="application/json" id="lecture">{</script>', encoding="utf-8")
-    said = {"03.after-softmax": "Last year 31 %, then 87 % right, of 140. Most often wrong: 1 (70)."}
+    said = {"03.after-softmax": "Last year 31 %, then 87 % right, of 140. Most frequent known mistake: 1 (70)."}
     assert Lectures(tmp_path).last("03_masking", date(2026, 11, 26)) == said
     assert Lectures(tmp_path).last("05_match_pytorch") == {}
     later = Lectures(tmp_path).last("03_masking", date(2027, 1, 1))["03.after-softmax"]

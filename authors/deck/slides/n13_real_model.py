@@ -175,7 +175,7 @@ def predict_missed(whole, without):
         strong=0,
         top=1,
         words=False,
-        caption="share of were; missed is a head without which it changes by more than .05",
+        caption="missed: changed by more than .05",
     )
     inks = ["output", *("wrong" if abs(share - whole) > 0.05 else "output" for share in shares[1:])]
     return [

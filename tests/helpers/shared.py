@@ -137,7 +137,7 @@ def one_more(notebook, name, source):
 
 
 def answers(notebook):
-    """In a cell: the library's answer to each exercise, judged as `check` does, which would refuse it for being that."""
+    """In a cell: the library's answer to each exercise, and the verdict; `check` would refuse it for being that."""
     filled = copy.deepcopy(notebook.nb)
     fill_in(filled)
     lines = ["from workbench.exercises.api import verdict_on"]

@@ -26,11 +26,11 @@ class VoteServer(Beside):
 
     def open(self, question=NUMBERS, again=False):
         self.order({"do": "open", "question": question, "again": again})
-        return self.until(lambda: self.now.get("phase") == "open" and self.is_open(again)) and self.round
+        return self.until(lambda: self.begun == self.round and self.now["phase"] == "open") and self.round
 
-    def is_open(self, again):
-        newest = self.rounds()[-1]
-        return newest["open"] and newest["again"] is again
+    def hear(self, report):
+        self.begun = report["round"]  # which the server has begun, be it ordered earlier
+        super().hear(report)
 
     def rounds(self):
         return self.now["votes"][self.asked]

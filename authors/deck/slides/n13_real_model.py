@@ -175,7 +175,7 @@ def predict_missed(whole, without):
         strong=0,
         top=1,
         words=False,
-        caption="missed: changed by more than .05",
+        caption="share of were; missed: it changes by more than .05",
     )
     inks = ["output", *("wrong" if abs(share - whole) > 0.05 else "output" for share in shares[1:])]
     return [
@@ -184,7 +184,7 @@ def predict_missed(whole, without):
             values=shares,
             colour=inks,
             strong=None,
-            caption=f"of 270 heads {changed.sum()} are missed, by more than .05",
+            caption=f"{changed.sum()} of 270 are missed",
         ),
     ]
 

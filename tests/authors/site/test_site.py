@@ -311,6 +311,12 @@ LOOK = (
     const { b, d } = node instanceof SVGElement ? node.getScreenCTM() : { b: 0, d: 1 };
     return Math.hypot(b, d);
   };
+  const least = (node) => { // an index may be smaller, and has to be smaller than the letter that bears it
+    const index = node.closest(":is(msub, msup, msubsup) > :nth-child(n + 2)");
+    if (!index) return 14.5;
+    const [own, bears] = [index, index.parentElement.firstElementChild].map((one) => getComputedStyle(one).fontSize);
+    return parseFloat(own) > 0.85 * parseFloat(bears) ? Infinity : 13;
+  };
   const isClear = (node) => { // a button over a picture's words, say
     const { backgroundColor, backgroundImage } = getComputedStyle(node);
     return backgroundColor === "rgba(0, 0, 0, 0)" && backgroundImage === "none" && !node.textContent.trim();
@@ -330,7 +336,8 @@ LOOK = (
     const node = all.currentNode, style = getComputedStyle(node);
     const texts = [...node.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
     if (texts.length) contrast(node, style);
-    if (texts.length && !node.closest(".unseen, [role=status]") && parseFloat(style.fontSize) * scale(node) < 14.5) {
+    const tall = parseFloat(style.fontSize) * scale(node);
+    if (texts.length && !node.closest(".unseen, [role=status]") && tall < least(node)) {
       small.push(short(node));
     }
     if (texts.length && onScreen(node.getBoundingClientRect()) && texts.some((text) => isCovered(text, node))) {
@@ -345,11 +352,12 @@ LOOK = (
       needless.push(short(node));
     }
   }
-  const wider = document.documentElement.scrollWidth - innerWidth;
+  const wider = Math.max(...["html", "main"].map((all) => document.querySelector(all)?.scrollWidth ?? 0)) - innerWidth;
   return { faint, covered, small, unreached, needless, "wider by": wider, looks: looks.size };
 }"""
 )
-CUT_CODE = "[...document.querySelectorAll('.cell_input pre')].filter((c) => c.scrollWidth > c.clientWidth).length"
+CODE = ".cell_input pre, pre:has([style*='user-select'])"  # with that of the patients, whose lines have numbers
+CUT_CODE = f'[...document.querySelectorAll("{CODE}")].filter((c) => c.scrollWidth > c.clientWidth).length'
 # What axe finds in the text, the boards and the forms of one page alone. The rest, which takes axe longer, hangs on
 # what pages of a kind have in common, and is asked of one of each kind. Contrast, which takes it longest, and what a
 # keyboard cannot scroll are LOOK's.

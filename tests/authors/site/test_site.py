@@ -1166,27 +1166,34 @@ def test_a_damaged_link_is_read_or_says_so(reader):
 # ------------------------------------------------------------------------------------------------------- print
 
 
-def test_in_print_answers_stand_at_the_end_and_hints_open(reader):
+def test_in_print_hints_and_answers_stand_at_the_end(reader):
     page = reader("01_by_hand")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    end = page.locator("article > section.answers")
+    ends = page.locator("article > section.answers")
+    hints, end = ends.first, ends.last
     questions = page.locator("form.guess[data-again=false]").count()
     assert end.locator(".answered").count() == questions and "[0.5, 1.5]" in end.inner_text()
     assert end.evaluate("(node) => node === node.parentElement.lastElementChild")
     assert end.text_content().count(page.locator("details.after-guess p").first.text_content()) == 1
     assert not page.locator("form.guess .answer").first.is_visible()
     assert not page.locator("details.after-guess").first.is_visible()
-    for folded in ("filled", "answer"):
+    for folded in ("filled", "answer", "set-up"):
         code = page.locator(f".tag_{folded} details")
         assert code.count() and not code.and_(page.locator("[open]")).count()
-    hint = "[...document.querySelectorAll('details')].find((node) => node.textContent.startsWith('Hint 3 of 3')).open"
-    assert page.evaluate(hint)
+    asked = page.locator(".hints")
+    told = asked.last.locator("details").last.evaluate("(fold) => fold.lastChild.textContent")
+    assert told in hints.text_content() and not asked.last.is_visible()
+    assert hints.locator(".answered").count() == asked.count()
+    assert not any(button.is_visible() for button in page.locator("article button:not(.attn-board *, .try)").all())
+    assert page.locator(".saved-board").count() == page.locator(":is(.attn-board, .attn-figure)").count(), (
+        "all have come"
+    )
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert end.count() == 0 and not page.evaluate(hint), "all is as it was before"
+    assert ends.count() == 0, "all is as it was before"
     page.goto(address_of("index"))
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert end.count() == 0, "a page without questions has no answers"
+    assert ends.count() == 0, "a page without questions has no answers"
 
 
 def test_what_a_phone_brings_is_kept_joined_and_forgotten(built, reader):

@@ -592,9 +592,21 @@ window.addEventListener("load", () => {
   fits.observe(document.querySelector("article"));
 });
 
-// In print the answers stand at the end, with what was folded under them; hints and everything else folded is open.
+// In print hints and answers stand at the end, with what was folded under the question; all else that is folded is open,
+// but for imports, and every board has come.
 let opened = [];
 window.addEventListener("beforeprint", () => {
+  for (const place of boards) if (!place.isAwake) place.begin();
+  const hints = make("section", { className: "answers" }, make("h2", { textContent: "Hints" }));
+  for (const those of all(".hints")) {
+    const part = make("div", { className: "answered" }, make("b", { textContent: those.dataset.exercise }));
+    for (const [i, fold] of those.querySelectorAll("details").entries()) {
+      const clone = fold.cloneNode(true);
+      clone.querySelector("summary").replaceWith(` ${i + 1}. `);
+      part.append(...clone.childNodes);
+    }
+    hints.append(part);
+  }
   const end = make("section", { className: "answers" }, make("h2", { textContent: "Answers" }));
   for (const [i, form] of all("form.guess")
     .filter((one) => one.dataset.again === "false")
@@ -609,8 +621,9 @@ window.addEventListener("beforeprint", () => {
     }
     end.append(part);
   }
-  if (end.children.length > 1) document.querySelector("article").append(end);
-  opened = all("article details:not([open], .after-guess, .tag_answer *, .tag_filled *)");
+  for (const section of [hints, end])
+    if (section.children.length > 1) document.querySelector("article").append(section);
+  opened = all("article details:not([open], .after-guess, .hints *, .tag_answer *, .tag_filled *, .tag_set-up *)");
   opened.forEach((fold) => (fold.open = true));
 });
 window.addEventListener("afterprint", () => {

@@ -530,6 +530,13 @@ def test_what_is_written_on_is_in_sight_on_a_phone(reader):
         assert box["y"] >= 0 and box["y"] + box["height"] <= 844
 
 
+def test_an_exponent_stands_at_its_letter(reader):
+    page = reader("14_without_a_row", "phone, dark")
+    letter, exponent = (page.locator(f"p msup > :nth-child({n})").first.bounding_box() for n in (1, 2))
+    foot = exponent["y"] + exponent["height"]
+    assert letter["y"] + 0.25 * letter["height"] < foot < letter["y"] + 0.9 * letter["height"]
+
+
 def test_large_letters_leave_the_header_whole(reader):
     page = reader("01_by_hand", "phone, dark")
     body = "parseFloat(getComputedStyle(document.querySelector('article p')).fontSize)"

@@ -582,8 +582,18 @@ function reach() {
 }
 const goesOn = (box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 2;
 
+// Without a face that is made for formulas, as on most phones, an exponent may stand a whole line above its letter.
+function bringExponentsDown() {
+  const probe = make("div", { className: "unseen", innerHTML: "<math><msup><mi>K</mi><mn>2</mn></msup></math>" });
+  document.querySelector("article").append(probe);
+  const [letter, exponent] = [...probe.querySelector("msup").children].map((one) => one.getBoundingClientRect());
+  root.classList.toggle("high-exponents", letter.bottom - exponent.bottom > 0.8 * letter.height);
+  probe.remove();
+}
+
 // The boards of a page, which take their room as it changes, have observed it for longer and are told first.
 window.addEventListener("load", () => {
+  bringExponentsDown();
   goToLinked();
   const fits = new ResizeObserver(() => {
     reach();

@@ -1192,7 +1192,7 @@ def test_in_print_hints_and_answers_stand_at_the_end(reader):
     told = asked.last.locator("details").last.evaluate("(fold) => fold.lastChild.textContent")
     assert told in hints.text_content() and not asked.last.is_visible()
     assert hints.locator(".answered").count() == asked.count()
-    assert not any(button.is_visible() for button in page.locator("article button:not(.attn-board *, .try)").all())
+    assert not any(button.is_visible() for button in page.locator("article button:not(.saved-board *, .try)").all())
     assert page.locator(".saved-board").count() == page.locator(":is(.attn-board, .attn-figure)").count(), (
         "all have come"
     )

@@ -336,8 +336,8 @@ LOOK = (
     const node = all.currentNode, style = getComputedStyle(node);
     const texts = [...node.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
     if (texts.length) contrast(node, style);
-    const tall = parseFloat(style.fontSize) * scale(node);
-    if (texts.length && !node.closest(".unseen, [role=status]") && tall < least(node)) {
+    const isRead = texts.length && !node.closest(".unseen, [role=status]");
+    if (isRead && parseFloat(style.fontSize) * scale(node) < least(node)) {
       small.push(short(node));
     }
     if (texts.length && onScreen(node.getBoundingClientRect()) && texts.some((text) => isCovered(text, node))) {

@@ -314,6 +314,7 @@ LOOK = (
   const least = (node) => { // an index may be smaller, and has to be smaller than the letter that bears it
     const index = node.closest(":is(msub, msup, msubsup) > :nth-child(n + 2)");
     if (!index) return 14.5;
+    if (index.parentElement.closest(":is(msub, msup, msubsup) > :nth-child(n + 2)")) return 13; // an index's own
     const [own, bears] = [index, index.parentElement.firstElementChild].map((one) => getComputedStyle(one).fontSize);
     return parseFloat(own) > 0.85 * parseFloat(bears) ? Infinity : 13;
   };
@@ -352,7 +353,8 @@ LOOK = (
       needless.push(short(node));
     }
   }
-  const wider = Math.max(...["html", "main"].map((all) => document.querySelector(all)?.scrollWidth ?? 0)) - innerWidth;
+  const cut = (document.querySelector("main")?.scrollWidth ?? 0) - 12; // a board's own room stands out
+  const wider = Math.max(document.documentElement.scrollWidth, cut) - innerWidth;
   return { faint, covered, small, unreached, needless, "wider by": wider, looks: looks.size };
 }"""
 )

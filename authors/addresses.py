@@ -14,7 +14,7 @@ from workbench.copies import as_written
 ROOT = Path(__file__).resolve().parents[1]
 GITHUB = "https://github.com/"
 END = "<!-- until here -->"
-STILL_LINE = r"<p>A still picture\. .*?</p>"  # what `still_line` writes
+STILL_LINE = r"Its numbers as tables\. .*?still picture\."  # what `still_line` writes
 FILL_IN = """\
 Fill in these two lines of pyproject.toml, under [tool.course], and call `python course.py publish` again:
 
@@ -162,10 +162,10 @@ def with_run_line(source, name):
 
 
 def still_line(name):
-    """What stands below the still picture of a board, in HTML."""
+    """What stands below the still picture of a board, over its folded tables, in HTML."""
     there = page(name)
     leads = f'<a href="{there}">on the lesson\'s page</a>' if there else "where the notebook runs"
-    return f"<p>A still picture. Its numbers move {leads}.</p>"
+    return f"Its numbers as tables. They move {leads}; this is a still picture."
 
 
 def with_other_ways(guide):

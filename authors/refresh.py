@@ -15,7 +15,6 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from PIL import Image
 
-from workbench.display.show import folded
 from workbench.places import PROGRESS_VARIABLE, READ_VARIABLE
 
 from . import lessons, sections
@@ -91,7 +90,7 @@ def as_saved(outputs, still, line):
     """A cell's outputs as a reader has them for whom nothing runs.
 
     A progress bar, which the file would have as it begins, at 0 %, is left out. Of a board, which would be a widget
-    without a kernel, there is a picture, `still`, and below it this line and, folded, the tables.
+    without a kernel, there is a picture, `still`, and below it this line, which unfolds the tables.
     """
     shown = [board_as_saved(one, still, line) if still and is_board(one) else [one] for one in without_bars(outputs)]
     return [part for parts in shown for part in parts]
@@ -109,7 +108,8 @@ def board_as_saved(output, still, line):
     words, tables = output.data["text/plain"], output.data["text/html"].partition("</p>")[2].removesuffix("</div>")
     seen = {"image/png": still, "text/plain": words}
     about = {"image/png": {"alt": f"A board as it stands before anything is moved. {words}."}}
-    below = {"text/html": f"{line}{folded('Its numbers as tables', tables)}", "text/plain": f"{words}, as tables"}
+    folded = f"<details><summary>{line}</summary>{tables}</details>"
+    below = {"text/html": folded, "text/plain": f"{words}, as tables"}
     return [
         nbformat.v4.new_output("execute_result", seen, metadata=about, execution_count=1),
         nbformat.v4.new_output("display_data", below),

@@ -42,7 +42,7 @@ AFTER, STILL_AFTER = "After {}", "More after {}"  # the second right below the f
 FOLD = re.compile(r"<details>\n<summary>(?:After|More after) .+</summary>\n\n(.*)\n\n</details>", re.S)
 MISSING = """\
 try: __import__("workbench.exercises")
-except ImportError: raise SystemExit("Install the course: python course.py lab or pip install '.[workbench]'") from None
+except ImportError: raise SystemExit("The course is missing: pip install it as “Run it”, above, says.") from None
 
 """  # how the first cell of code begins, in two lines: it is none of what the lesson is about
 RUN_IT = re.compile(r"^\*\*Run it:\*\* .*\n\n?", re.M)

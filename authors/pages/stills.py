@@ -1,4 +1,4 @@
-"""Boards as still pictures, for a reader whose page runs no script: a browser opens each and its window is kept."""
+"""Boards as still pictures, for a reader whose page runs no script: each is kept as a browser would print it."""
 
 import base64
 import io
@@ -45,10 +45,12 @@ def pages():
 
         def photograph(board):
             file.write_text(PAGE.format(style=style, board=board, script=script), encoding="utf-8")
+            page.emulate_media(media="screen")
             page.goto(file.as_uri())
             page.evaluate("document.fonts.ready")
             board = page.locator(".saved-board")
             board.locator(".attn-board, .attn-figure").first.wait_for()
+            page.emulate_media(media="print")  # without what could only be pressed
             return in_few_colours(board.screenshot(animations="disabled"))
 
         yield photograph

@@ -28,6 +28,7 @@ STANDING = "where_you_stand"  # the page of the questions over all lessons
 RUN_AGAIN = re.compile(r"When you come back, \*Run → Run All Cells\* runs everything again, with [^.]*\.")
 STANDS_HERE = "When you come back, your guesses and lines still stand here."
 ROOM = 70  # signs of a line of code beside which the column of words ends
+SET_UP = "set-up"  # the tag of what only brings in what others need
 STANDING_FROM = "stand"  # the cell with whose heading they begin, at the end of the last lesson
 
 
@@ -157,6 +158,7 @@ class LessonPage:
             fold_behind(cell, "Show a line that does it")
         elif is_set_up(cell):
             fold_behind(cell, "Show what is imported")
+            cell.metadata["tags"].append(SET_UP)
         elif "answer" in tags:
             cell.metadata["tags"] = [*tags, "hide-cell"]
         return cell
@@ -251,7 +253,7 @@ def question_first(cells):
             cell.metadata["tags"] = ["hide-input", *wide_tags(cell)]
     ready = silent[0]
     ready.source = "\n\n".join(cell.source for cell in silent)
-    ready.metadata["tags"] = ["hide-cell", *wide_tags(ready)]
+    ready.metadata["tags"] = ["hide-cell", SET_UP, *wide_tags(ready)]
     return [cell for cell in before if cell not in silent] + question + [ready] + after
 
 
@@ -319,7 +321,8 @@ def example_in(source):
 
 def hints(exercise):
     count = len(exercise.hints)
-    return framed("".join(folded(f"Hint {i} of {count}", marked(text)) for i, text in enumerate(exercise.hints, 1)))
+    folds = "".join(folded(f"Hint {i} of {count}", marked(text)) for i, text in enumerate(exercise.hints, 1))
+    return f'<div class="hints" data-exercise="{exercise.id}">{framed(folds)}</div>'
 
 
 def drawn(drawing):

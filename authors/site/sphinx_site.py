@@ -147,6 +147,11 @@ def what_it_is():
 TABLE = re.compile(r'<table class="[^"]*docutils.*?</table>', re.S)
 STYLE_SHEET = re.compile(r'<link rel="stylesheet"[^>]*href="([^"]*)site\.css[^>]*>')
 CODE = re.compile(r'(<div class="highlight-(?:ipython3|python)[^"]*"><div class="highlight"><pre>)(.*?)(</pre>)', re.S)
+PRINTED = re.compile(r'(<div class="output[^"]*"><div class="highlight"><pre>)(.*?)(</pre>)', re.S)
+NUMBERED = re.compile(r'(<pre>)((?:<span style="opacity[^"]*">[ \d]+</span>[^\n]*?(?:\n|(?=</pre>)))+)(</pre>)')
+NUMBERS = 4  # signs that the number of a line takes
+NUMBER = re.compile(r"<span[^>]*>[ \d]+</span>")
+IN_COLUMNS = re.compile(r"\S {2,}\S|^ *[\[(]|tensor\(|^ {2,}", re.M)  # what loses its order where a line is broken
 IN_SUMMARY = re.compile(r'(<summary><h\d>(?:(?!</summary>).)*?)<a class="headerlink"[^>]*></a>', re.S)
 COMMENT = re.compile(r'<span class="c1">(.*?)</span>$')
 FORMULA = re.compile(r"\(?<math(?:(?!</math>).)*</math>[,.;:?!)’”]+", re.S)
@@ -161,6 +166,8 @@ def mend(target):
         text = IN_SUMMARY.sub(r"\1", text)  # there a press opens the fold
         text = TABLE.sub(r'<div class="table-wrapper">\g<0></div>', text)
         text = CODE.sub(in_rows, text)
+        text = NUMBERED.sub(numbered_in_rows, text)
+        text = PRINTED.sub(printed_in_rows, text)
         text = FORMULA.sub(r"<span class=unbroken>\g<0></span>", text)  # no line begins with a comma
         text = PICTURE.sub(partial(sized, path.parent), text)
         text = STYLE_SHEET.sub(partial(inlined, target), text)
@@ -177,10 +184,39 @@ def in_rows(found):
     return f"{before}{''.join(map(row, lines))}{after}"
 
 
+def numbered_in_rows(found):
+    """A patient's source, wrapped as code is; each line has its number before it."""
+    before, code, after = found.groups()
+    return f"{before}{''.join(map(numbered_row, code.removesuffix(chr(10)).split(chr(10))))}{after}"
+
+
+def numbered_row(line):
+    number = NUMBER.match(line)[0]
+    code = line.removeprefix(number)
+    begins = NUMBERS + len(code) - len(code.lstrip(" "))
+    return f'<span class="row" style="--begins: {begins}">{number}{opened(code)}\n</span>'
+
+
+def printed_in_rows(found):
+    """What was printed in words, or is code, wrapped on a narrow screen; numbers in columns stay as they are."""
+    before, printed, after = found.groups()
+    lines = printed.removeprefix("<span></span>").removesuffix("\n").split("\n")
+    if lines[0].startswith(("def ", "class ")):
+        return f"{before}{''.join(map(row, lines))}{after}"
+    if IN_COLUMNS.search("\n".join(lines)):
+        return found[0]
+    return f"{before}{''.join(f'<span class=row>{line}{chr(10)}</span>' for line in lines)}{after}"
+
+
+def opened(code):
+    """Code that may be broken behind a bracket."""
+    return re.sub(r"\((?!\))", "(<wbr>", code)
+
+
 def row(line):
     """One line of code, and where it begins; the end of a line belongs to its comment, which may be a line itself."""
     begins = len(line) - len(line.lstrip(" "))
-    line = re.sub(r"\((?!\))", "(<wbr>", line)
+    line = opened(line)
     comment = COMMENT.search(line)
     alone = comment and not line[: comment.start()].strip()
     if alone:

@@ -49,7 +49,7 @@ def still_of(outputs):
     """The picture that stands for a board in saved outputs, and the line below it; None and "" where there is none."""
     if len(outputs) == 2 and list(outputs[0].get("data", {})) == ["image/png", "text/plain"]:
         below = outputs[1].get("data", {}).get("text/html", "")
-        return outputs[0]["data"]["image/png"], below.partition("<details>")[0]
+        return outputs[0]["data"]["image/png"], below.removeprefix("<details><summary>").partition("</summary>")[0]
     return None, ""
 
 

@@ -186,6 +186,13 @@ def folded(summary, body):
     return f"<details><summary>{marked(summary)}</summary>{body}</details>"
 
 
+def numbered(source):
+    """HTML of source with a number before each line, which is not copied with it."""
+    number = '<span style="opacity: 0.7; user-select: none">{:>2}  </span>'
+    lines = enumerate(html.escape(source, quote=False).splitlines(), start=1)
+    return "<pre>" + "\n".join(number.format(n) + line for n, line in lines) + "</pre>"
+
+
 class Texts:
     """Texts that a model has written, each a paragraph: it breaks where the page ends, as no printed line does."""
 

@@ -73,7 +73,7 @@ def test_what_answers_a_question_is_folded_prose_and_code(cells):
 
 
 def test_imports_are_folded_and_what_shows_something_is_not(cells):
-    assert cells["in"].metadata["tags"] == ["hide-cell"]
+    assert cells["in"].metadata["tags"] == ["hide-cell", lesson_page.SET_UP]
     assert not cells["board"].metadata.get("tags")
     assert not lesson_page.is_set_up(new_code_cell("import torch", outputs=[new_output("stream", text="2.13")]))
 

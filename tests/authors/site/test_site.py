@@ -311,6 +311,13 @@ LOOK = (
     const { b, d } = node instanceof SVGElement ? node.getScreenCTM() : { b: 0, d: 1 };
     return Math.hypot(b, d);
   };
+  const least = (node) => { // an index may be smaller, and has to be smaller than the letter that bears it
+    const index = node.closest(":is(msub, msup, msubsup) > :nth-child(n + 2)");
+    if (!index) return 14.5;
+    if (index.parentElement.closest(":is(msub, msup, msubsup) > :nth-child(n + 2)")) return 13; // an index's own
+    const [own, bears] = [index, index.parentElement.firstElementChild].map((one) => getComputedStyle(one).fontSize);
+    return parseFloat(own) > 0.85 * parseFloat(bears) ? Infinity : 13;
+  };
   const isClear = (node) => { // a button over a picture's words, say
     const { backgroundColor, backgroundImage } = getComputedStyle(node);
     return backgroundColor === "rgba(0, 0, 0, 0)" && backgroundImage === "none" && !node.textContent.trim();
@@ -330,7 +337,8 @@ LOOK = (
     const node = all.currentNode, style = getComputedStyle(node);
     const texts = [...node.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
     if (texts.length) contrast(node, style);
-    if (texts.length && !node.closest(".unseen, [role=status]") && parseFloat(style.fontSize) * scale(node) < 14.5) {
+    const isRead = texts.length && !node.closest(".unseen, [role=status]");
+    if (isRead && parseFloat(style.fontSize) * scale(node) < least(node)) {
       small.push(short(node));
     }
     if (texts.length && onScreen(node.getBoundingClientRect()) && texts.some((text) => isCovered(text, node))) {
@@ -345,11 +353,13 @@ LOOK = (
       needless.push(short(node));
     }
   }
-  const wider = document.documentElement.scrollWidth - innerWidth;
+  const cut = (document.querySelector("main")?.scrollWidth ?? 0) - 12; // a board's own room stands out
+  const wider = Math.max(document.documentElement.scrollWidth, cut) - innerWidth;
   return { faint, covered, small, unreached, needless, "wider by": wider, looks: looks.size };
 }"""
 )
-CUT_CODE = "[...document.querySelectorAll('.cell_input pre')].filter((c) => c.scrollWidth > c.clientWidth).length"
+CODE = ".cell_input pre, pre:has([style*='user-select'])"  # with that of the patients, whose lines have numbers
+CUT_CODE = f'[...document.querySelectorAll("{CODE}")].filter((c) => c.scrollWidth > c.clientWidth).length'
 # What axe finds in the text, the boards and the forms of one page alone. The rest, which takes axe longer, hangs on
 # what pages of a kind have in common, and is asked of one of each kind. Contrast, which takes it longest, and what a
 # keyboard cannot scroll are LOOK's.
@@ -520,6 +530,13 @@ def test_what_is_written_on_is_in_sight_on_a_phone(reader):
     for seen in (write, story.locator(".words .word").last):
         box = seen.bounding_box()
         assert box["y"] >= 0 and box["y"] + box["height"] <= 844
+
+
+def test_an_exponent_stands_at_its_letter(reader):
+    page = reader("14_without_a_row", "phone, dark")
+    letter, exponent = (page.locator(f"p msup > :nth-child({n})").first.bounding_box() for n in (1, 2))
+    foot = exponent["y"] + exponent["height"]
+    assert letter["y"] + 0.25 * letter["height"] < foot < letter["y"] + 0.9 * letter["height"]
 
 
 def test_large_letters_leave_the_header_whole(reader):
@@ -1148,27 +1165,34 @@ def test_a_damaged_link_is_read_or_says_so(reader):
 # ------------------------------------------------------------------------------------------------------- print
 
 
-def test_in_print_answers_stand_at_the_end_and_hints_open(reader):
+def test_in_print_hints_and_answers_stand_at_the_end(reader):
     page = reader("01_by_hand")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    end = page.locator("article > section.answers")
+    ends = page.locator("article > section.answers")
+    hints, end = ends.first, ends.last
     questions = page.locator("form.guess[data-again=false]").count()
     assert end.locator(".answered").count() == questions and "[0.5, 1.5]" in end.inner_text()
     assert end.evaluate("(node) => node === node.parentElement.lastElementChild")
     assert end.text_content().count(page.locator("details.after-guess p").first.text_content()) == 1
     assert not page.locator("form.guess .answer").first.is_visible()
     assert not page.locator("details.after-guess").first.is_visible()
-    for folded in ("filled", "answer"):
+    for folded in ("filled", "answer", "set-up"):
         code = page.locator(f".tag_{folded} details")
         assert code.count() and not code.and_(page.locator("[open]")).count()
-    hint = "[...document.querySelectorAll('details')].find((node) => node.textContent.startsWith('Hint 3 of 3')).open"
-    assert page.evaluate(hint)
+    asked = page.locator(".hints")
+    told = asked.last.locator("details").last.evaluate("(fold) => fold.lastChild.textContent")
+    assert told in hints.text_content() and not asked.last.is_visible()
+    assert hints.locator(".answered").count() == asked.count()
+    assert not any(button.is_visible() for button in page.locator("article button:not(.saved-board *, .try)").all())
+    assert page.locator(".saved-board").count() == page.locator(":is(.attn-board, .attn-figure)").count(), (
+        "all have come"
+    )
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert end.count() == 0 and not page.evaluate(hint), "all is as it was before"
+    assert ends.count() == 0, "all is as it was before"
     page.goto(address_of("index"))
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert end.count() == 0, "a page without questions has no answers"
+    assert ends.count() == 0, "a page without questions has no answers"
 
 
 def test_what_a_phone_brings_is_kept_joined_and_forgotten(built, reader):

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from ...display import show
+from ...places import is_to_be_read
 from ..engine.exercise import EXERCISES, Exercise, Misconception, described_by, register
 from ..engine.function import Function
 from ..engine.source import source_of
@@ -203,6 +204,21 @@ class BlindSpot(Misconception):
             return False
 
 
+_first_read = []  # whose source a reader has met open
+
+
+def source_shown(patient):
+    """A patient's numbered source, in HTML; for readers folded, but for the first, which shows how patients look.
+
+    There are many, and in the clinic the source stands once more in the cell in which it is to be mended.
+    """
+    numbered = show.numbered(patient.source)
+    if not is_to_be_read() or patient.id in (_first_read or [patient.id]):
+        _first_read[:] = _first_read or [patient.id]
+        return numbered
+    return show.folded("Its source, with the numbers of the lines", numbered)
+
+
 class NotShownYet(AttributeError):
     """What a patient does not show before `check` has said so; IPython shows one line and no traceback."""
 
@@ -268,9 +284,6 @@ class Patient:
         return f"Patient {self.id}: {self.interface}\n\n{numbered}"
 
     def _repr_html_(self):
-        number = '<span style="opacity: 0.7; user-select: none">{:>2}  </span>'
-        lines = enumerate(html.escape(self.source, quote=False).splitlines(), start=1)
-        numbered = "\n".join(number.format(n) + line for n, line in lines)
         call, meaning = (html.escape(part, quote=False) for part in self.interface.split(" → output; "))
         head = f"<b>Patient {self.id}</b> &nbsp; <code>{call}</code> → output; {meaning}"
-        return show.framed(f"{head}<pre>{numbered}</pre>")
+        return show.framed(head + source_shown(self))

@@ -24,6 +24,7 @@ from ..engine.sections import section_in_words
 from ..engine.source import source_of
 from ..engine.verdict import Part, Verdict
 from .anonymous import compiled
+from .bug import source_shown
 from .fault_names import HEALTHY
 from .judge_bug import is_unanswered, judge_fix, judge_line
 from .right_block import block
@@ -276,10 +277,7 @@ class Patient:
             f"<p style='margin: 0.3em 0'>{html.escape(prompt)} <b>→</b> <i>{html.escape(text)}</i></p>"
             for prompt, text in self._rows()
         )
-        number = '<span style="opacity: 0.7; user-select: none">{:>2}  </span>'
-        lines = enumerate(html.escape(self.source, quote=False).splitlines(), start=1)
-        numbered = "\n".join(number.format(k) + line for k, line in lines)
-        return show.framed(f"<b>Patient {self.id}</b>{spoken}<pre>{numbered}</pre>")
+        return show.framed(f"<b>Patient {self.id}</b>{spoken}{source_shown(self)}")
 
 
 def patients():

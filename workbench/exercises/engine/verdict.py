@@ -119,6 +119,8 @@ class Hint:
 
     def _repr_html_(self):
         parts = [folded(title, marked(hint)) for title, hint in zip(self._titles(), self.hints, strict=True)]
+        if is_to_be_read():
+            return framed(folded(f"{len(parts)} hints for {self.id}", "".join(parts)))
         return framed("".join(parts) + f"<small>{marked(self._more())}</small>" * bool(self._more()))
 
 

@@ -582,8 +582,18 @@ function reach() {
 }
 const goesOn = (box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 2;
 
+// Without a face that is made for formulas, as on most phones, an exponent may stand a whole line above its letter.
+function bringExponentsDown() {
+  const probe = make("div", { className: "unseen", innerHTML: "<math><msup><mi>K</mi><mn>2</mn></msup></math>" });
+  document.querySelector("article").append(probe);
+  const [letter, exponent] = [...probe.querySelector("msup").children].map((one) => one.getBoundingClientRect());
+  root.classList.toggle("high-exponents", letter.bottom - exponent.bottom > 0.8 * letter.height);
+  probe.remove();
+}
+
 // The boards of a page, which take their room as it changes, have observed it for longer and are told first.
 window.addEventListener("load", () => {
+  bringExponentsDown();
   goToLinked();
   const fits = new ResizeObserver(() => {
     reach();
@@ -592,9 +602,21 @@ window.addEventListener("load", () => {
   fits.observe(document.querySelector("article"));
 });
 
-// In print the answers stand at the end, with what was folded under them; hints and everything else folded is open.
+// In print hints and answers stand at the end, with what was folded under the question; all else that is folded is open,
+// but for imports, and every board has come.
 let opened = [];
 window.addEventListener("beforeprint", () => {
+  for (const place of boards) if (!place.isAwake) place.begin();
+  const hints = make("section", { className: "answers" }, make("h2", { textContent: "Hints" }));
+  for (const those of all(".hints")) {
+    const part = make("div", { className: "answered" }, make("b", { textContent: those.dataset.exercise }));
+    for (const [i, fold] of those.querySelectorAll("details").entries()) {
+      const clone = fold.cloneNode(true);
+      clone.querySelector("summary").replaceWith(` ${i + 1}. `);
+      part.append(...clone.childNodes);
+    }
+    hints.append(part);
+  }
   const end = make("section", { className: "answers" }, make("h2", { textContent: "Answers" }));
   for (const [i, form] of all("form.guess")
     .filter((one) => one.dataset.again === "false")
@@ -609,8 +631,9 @@ window.addEventListener("beforeprint", () => {
     }
     end.append(part);
   }
-  if (end.children.length > 1) document.querySelector("article").append(end);
-  opened = all("article details:not([open], .after-guess, .tag_answer *, .tag_filled *)");
+  for (const section of [hints, end])
+    if (section.children.length > 1) document.querySelector("article").append(section);
+  opened = all("article details:not([open], .after-guess, .hints *, .tag_answer *, .tag_filled *, .tag_set-up *)");
   opened.forEach((fold) => (fold.open = true));
 });
 window.addEventListener("afterprint", () => {

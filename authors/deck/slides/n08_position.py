@@ -552,7 +552,7 @@ def beyond_7(by_distance):
 
 
 @slide(
-    "Learned on 8, positions divided by 4: what lives?",
+    "Learned on 8, positions divided by 4: still right?",
     minutes=1,
     say="""
     The first row is what you know. Let the hall say what distance 1 becomes, and what 28 becomes. The board of the

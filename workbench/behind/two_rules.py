@@ -34,15 +34,24 @@ def say(scores, tokens, w):
     return (weights @ F.one_hot(tokens, 8).double() @ w)[:, 1:]
 
 
+def sentences(n):
+    """Fifty new sentences of n tokens, (50, n): the same ones whoever asks."""
+    return torch.randint(8, (50, n), generator=torch.Generator().manual_seed(n))
+
+
+def share_of(rule, scores, tokens, w):
+    """The share of right answers in these sentences with these scores, after the eighth token if there are more."""
+    hits = say(scores, tokens, w).argmax(dim=-1) == RULES[rule](tokens)
+    return hits[:, 7 if len(scores) > 8 else 0 :].double().mean()
+
+
 def share_right(scheme, rule, n, chosen, w=None):
     """The share of right answers on new sentences of n tokens, after the eighth if there are more.
 
     Without w the answer is the token with the largest weight.
     """
     w = 10 * torch.eye(8, dtype=torch.float64) if w is None else w
-    tokens = torch.randint(8, (50, n), generator=torch.Generator().manual_seed(n))
-    hits = say(SCHEMES[scheme][1](chosen, n), tokens, w).argmax(dim=-1) == RULES[rule](tokens)
-    return hits[:, 7 if n > 8 else 0 :].double().mean()
+    return share_of(rule, SCHEMES[scheme][1](chosen, n), sentences(n), w)
 
 
 def learn(scheme, rule, steps=200):

@@ -1130,7 +1130,8 @@ class Album(Picture):
 class Tiles(Picture):
     """A table that is uncovered cell by cell: columns, rows, cells; open is how many of them, row by row.
 
-    A cell is words, a number, a pattern of True and False, or words in a thing's colour as [words, thing].
+    A cell is words, a number, a pattern of True and False, words in a thing's colour as [words, thing], or None, not
+    known yet, which looks covered.
     """
 
     cells: list
@@ -1197,7 +1198,7 @@ def words_of_tile(one):
 
 
 def tile(pen, x, y, wide, high, value, size, is_open):
-    if not is_open:
+    if not is_open or value is None:
         pen.box(x, y, wide, high, soft("quiet", 9), edge="line", round=10)
         pen.text(x + wide / 2, y + high / 2 + 13, "?", size=38, ink="quiet")
         return

@@ -379,7 +379,7 @@ def break_it(weights):
         )
         for k, (a, b, c, d) in enumerate(
             (
-                ("?", "?", "?", "?"),
+                unknown(4),
                 (
                     f"−1 / {w:.6f}",
                     f"{w * (-1 / w):.0f}".replace("-", "−"),
@@ -525,7 +525,7 @@ def future(with_mask, without, written):
             columns=["loss", "writes"],
             rows=["with the mask", "without"],
         )
-        for a, b in (("?", "?"), ([written["with"], "output"], [written["without"], "wrong"]))
+        for a, b in (unknown(2), ([written["with"], "output"], [written["without"], "wrong"]))
     ]
 
 

@@ -552,6 +552,30 @@ def beyond_7(by_distance):
 
 
 @slide(
+    "Learned on 8, positions divided by 4: still right?",
+    minutes=1,
+    say="""
+    The first row is what you know. Let the hall say what distance 1 becomes, and what 28 becomes. The board of the
+    notebook shows the curves; its task is homework.
+    """,
+    hall="""
+    32 tokens, all positions divided by 4: is more than half still right, for the token before, for the first token?
+    Hands for each. [before: no; first: yes]
+    """,
+    column=True,
+)
+def squeezed(undivided, divided):
+    return Tiles(
+        [
+            [[f"{100 * share:.0f} %", "output" if share > 0.5 else "wrong"] for share in row]
+            for row in (undivided, divided)
+        ],
+        columns=["token before", "first token"],
+        rows=["as learned", "divided by 4"],
+    ).opened(2, 4)
+
+
+@slide(
     "The token before, longer texts: who finds it?",
     minutes=0.5,
     say="""

@@ -373,6 +373,38 @@ def two_in_a_window(window_of_three):
 
 
 @slide(
+    "The first key leaves the window. What comes out?",
+    minutes=1,
+    say="""
+    Ask for the weights first: three scores of 0 give three thirds. The head had nothing to say, and now it says the
+    mean of three values that nobody asked for. The board has the task for home; lesson 13 has it in English.
+    """,
+    hall="""
+    Scores 4, 0, 0, 0 and values 0, 2, 8, 6 give 0.28. With a window of three the first key is outside: which output?
+    [5.33, the mean of 2, 8 and 6]
+    """,
+    choices="first-dropped",
+    column=True,
+)
+def first_dropped(rests, four_values, silent, loud):
+    values = Matrix(four_values[:, None], name="values", thing="value")
+    names = {"left": ["no window", "window of 3"], "top": ["I", "sit", "still", "till"]}
+    resting = torch.softmax(rests, dim=-1).tolist()
+    return [
+        Matrices(
+            [
+                Matrix([resting, last], name="weights of till", thing="weights", **names),
+                "·",
+                values,
+                "→",
+                Matrix([[silent.item()], [output]], name="output", thing="output"),
+            ]
+        )
+        for last, output in ((unknown(4), None), ([0, 1 / 3, 1 / 3, 1 / 3], loud.item()))
+    ]
+
+
+@slide(
     "Llama 2 7B: how many KiB does one token cost?",
     minutes=1.5,
     say="""

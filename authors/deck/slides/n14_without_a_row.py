@@ -119,7 +119,7 @@ def three_pairs():
             columns=["key", "wrote", "reads"],
             rows=["tea", "milk", "cup"],
         )
-        for a, b, c in (("?", "?", "?"), (["6", "wrong"], ["8", "wrong"], ["10", "wrong"]))
+        for a, b, c in ((None, None, None), (["6", "wrong"], ["8", "wrong"], ["10", "wrong"]))
     ]
 
 
@@ -159,7 +159,7 @@ def predict_pushed():
             columns=["wrote", "read before", "reads now"],
             rows=["tea", "milk", "cup"],
         )
-        for a, b, c in (("?", "?", "?"), (["6", "wrong"], ["8", "wrong"], 10))
+        for a, b, c in ((None, None, None), (["6", "wrong"], ["8", "wrong"], 10))
     ]
 
 
@@ -297,7 +297,7 @@ def gate():
 )
 def in_chunks():
     columns = ["the old state", "written 1st", "2nd", "3rd"]
-    return [Tiles([left], columns=columns) for left in (["?"] * 4, ["⅛", "¼", "½", "1"])]
+    return [Tiles([left], columns=columns) for left in (unknown(4), ["⅛", "¼", "½", "1"])]
 
 
 @slide(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from workbench.board import Board, Control, Input, random_matrix
 from workbench.board import operations as op
 from workbench.board.board import CONDITIONS
+from workbench.board.lessons import n08_stretched_operations as stretched
 from workbench.board.lessons import n10_cache_operations as cache
 from workbench.board.lessons import n10_call_operations as call
 from workbench.board.lessons import n12_tiles_operations as tiles
@@ -61,11 +62,22 @@ CASES = {  # every operation of the vocabulary, with every option that changes w
     "beside": [op.beside(A, PAIRS)],
     "numbered": [op.numbered(tokens="m", features=("m", "m"))],
     "rotate": [op.rotate(A, angle=30, start="m")],
+    "slowed": [stretched.slowed(B, way=way, by="n", alone=alone) for way in stretched.Way for alone in (0, 2)],
+    "scores_by_distance": [stretched.scores_by_distance("one of 8", B, tokens="m")],
+    "shares_right": [
+        stretched.shares_right("one of 4", "four more", MASK, "moments", "other moments"),
+        stretched.shares_right("one of 12", "twelve more", "twelve words", "moments", "other moments"),
+    ],
+    "curves_by_distance": [stretched.curves_by_distance(*["one of 4"] * 4)],
     "rotate_in_chunks": [cache.rotate_in_chunks(A, angle=30, chunk="m", fault=fault) for fault in cache.Fault],
     "cache_mask": [
         cache.cache_mask(tokens=7, read=read, chunk=chunk, window=window, fault=fault)
         for read, chunk, window in ((7, "m", 3), (5, 2, 9), (6, 3, 2))
         for fault in cache.Fault
+    ],
+    "with_first": [cache.with_first(MASK, stays=stays) for stays in (0, 1)],
+    "keys_for_the_next": [
+        cache.keys_for_the_next(MASK, window=window, stays=stays) for window in (2, 4) for stays in (0, 1)
     ],
     "kept_rows": [
         *(cache.kept_rows(B, read=3, window=3, fault=fault) for fault in cache.Fault),
@@ -128,6 +140,17 @@ HELPERS = {
     "corner": op.mask_preset(which=2, queries=3, keys=3, length=3),
     "barred": op.cut(MASK, at=3, part=0),
     "eight": op.beside(A, SQUARE),
+    "one of 4": op.row(SQUARE, chosen=0),
+    "four more": op.row(SQUARE, chosen=1),
+    "eight columns": op.beside(SQUARE, "shares"),
+    "one of 8": op.row("eight columns", chosen=2),
+    "twelve": op.beside("eight columns", SQUARE),
+    "one of 12": op.row("twelve", chosen=0),
+    "twelve more": op.row("twelve", chosen=1),
+    "eight words": op.beside(MASK, MASK),
+    "twelve words": op.beside("eight words", MASK),
+    "moments": op.product("eight columns", "eight columns", transpose="a"),
+    "other moments": op.scale("moments", by=-1),
     "two rows": cache.kept_rows(A, read=2, window=9),
     "tiles passed": tiles.passing(A, B, MASK, "minus", query=2, rows=1, keys=2, order="forwards", read="m"),
     "some spared": tiles.tiles_now(A, MASK, "minus", rows="n", keys=2, order="forwards", read="m"),

@@ -6,7 +6,7 @@ import re
 
 import pytest
 import torch
-from boards import ALL, FILM, HEADS, PMW
+from boards import ALL, FILM, HEADS, PMW, learned_by_rope
 from paths import NOTEBOOKS
 from torch.testing import assert_close
 
@@ -21,6 +21,7 @@ from attn_lib import (
     split_heads,
     window_mask,
 )
+from workbench.behind import two_rules
 from workbench.board.lessons import (
     by_hand_board,
     cache_board,
@@ -74,6 +75,7 @@ DONE_BY_HAND = {  # a way to do each task: (row, column, steps of an arrow key),
         "queries": [(0, 0, -1), (0, 1, 1), (1, 0, 2), (1, 2, -2), (2, 1, -1), (2, 2, 2)],
     },
     "learning": {"rate": 1, "step": 1},
+    "stretched": {"read": 32, "by": 4, "alone": 1},
     "position": {"angle": 40, "k": [(0, 0, -1), (0, 1, 2)]},
     "induction": {
         "P": [(i, i - 1, 10) for i in (2, 3, 4)],
@@ -81,6 +83,7 @@ DONE_BY_HAND = {  # a way to do each task: (row, column, steps of an arrow key),
         "W": [(i, i, 10) for i in (2, 5, 1)],
     },
     "cache": {"fault": "no mask once there is a cache", "chunk": "two"},
+    "first_token": {"window": 4, "first": "stays in the cache"},
     "one_call": {"prompt": "64,000", "stored": 1},
     "tiles": {"fault": "factor missing on o", "order": "backwards", "S": [(0, 0, 9)]},
     "states": {"rule": "the error (delta rule)", "numbers": [(2, 0, 5)]},
@@ -365,6 +368,52 @@ def test_no_slope_of_alibi_prefers_the_token_before():
     for slope in (0, 0.25, 0.5, 1, 2, 4):
         weights = position_board().change(scheme="ALiBi", slope=slope).results["weights"]
         assert (weights.diagonal(-1) <= weights.diagonal()[1:]).all(), slope
+
+
+@pytest.mark.parametrize("rule", two_rules.RULES)
+def test_stretched_board_scores_are_those_of_rotary(rule):
+    query, w = learned_by_rope()["RoPE", rule]
+    key = two_rules.ONE_KEY.expand(32, 16)
+
+    def by_distance(base):
+        return rotary(query.expand(32, 16), base=base)[:, None] @ rotary(key, base=base)[:1].mT
+
+    board, place = ALL["stretched"]().change(read=32), list(two_rules.RULES).index(rule)
+    assert_close(board.results[f"{rule}, now"][0], by_distance(10_000.0).flatten())
+    assert_close(board.results["right"][place, 0], two_rules.share_right("RoPE", rule, 32, query, w))
+    divided = board.change(by=4).results[f"{rule}, now"][0]
+    assert_close(divided[::4], by_distance(10_000.0).flatten()[:8])  # distance 4 counts as 1
+    board.change(way="the slow pairs more (another base)")
+    assert_close(board.results[f"{rule}, now"][0], by_distance(10_000 * 4 ** (16 / 14)).flatten())
+
+
+def settings_that_do(name):
+    """All settings of a board's controls that do its task."""
+    controls = {control["name"]: control["values"] for control in ALL[name]().spec["controls"]}
+    every = [dict(zip(controls, values, strict=True)) for values in itertools.product(*controls.values())]
+    return [some for some in every if ALL[name]().change(**some).reached]
+
+
+@pytest.mark.parametrize("name", ["stretched", "first_token"])
+def test_a_task_about_settings_has_one_answer(name):
+    (only,) = settings_that_do(name)
+    assert DONE_BY_HAND[name].items() <= only.items()
+
+
+@pytest.mark.parametrize("stays", [False, True])
+@pytest.mark.parametrize("window", [2, 3, 6, 8])
+def test_first_token_board_attends_through_a_window(window, stays):
+    board = ALL["first_token"]()
+    board.change(window=window, first=["goes with the window", "stays in the cache"][stays])
+    q, k, v = board.inputs.values()
+    mask = window_mask(8, 8, window)
+    mask[:, 0] |= stays
+    outputs, weights = scaled_dot_product_attention(q, k, v, mask, scale=1)
+    assert_close(board.results["outputs"], outputs)
+    assert_close(board.results["weights"], weights)
+    next_one = window_mask(1, 9, window)[0, :8]
+    next_one[0] |= stays
+    assert board.results["held"].item() == next_one.sum()
 
 
 def turned(x, start):

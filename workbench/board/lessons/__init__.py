@@ -8,7 +8,9 @@ from .n05_match_pytorch import *
 from .n06_bug_clinic import *
 from .n07_learning import *
 from .n08_position import *
+from .n08_stretched import *
 from .n09_two_heads import *
+from .n10_first_token import *
 from .n10_memory import *
 from .n10_one_call import *
 from .n11_small_gpt import *

@@ -1,7 +1,7 @@
 // The page's half of what n10_cache_operations.py computes.
 
 import { everyLeaf, minusOf, number, over, plus, power, rowOf, times, told } from "../page/arithmetic.js";
-import { grid, range } from "../page/numbers.js";
+import { grid, range, sum } from "../page/numbers.js";
 import { dot, register, softmaxOf, turned, turnedBecause } from "../page/operations.js";
 
 // Faults of a cache, in the words of Fault in n10_cache_operations.py.
@@ -30,6 +30,12 @@ function scoresOf([queries, keys], mask, options, head, i) {
   return open.map((j) => [j, dot(query, partOf(keys[j], stored)) / Math.sqrt(width)]);
 }
 
+// How many keys of the window wait for the next token, and whether the first one waits beside them.
+function keptForNext(mask, { window, stays }) {
+  const inWindow = Math.min(mask.length, window - 1);
+  return [inWindow, Number(Boolean(stays) && inWindow < mask.length)];
+}
+
 const shares = (scores) => softmaxOf(scores.map(([, score]) => score));
 
 register({
@@ -52,6 +58,16 @@ register({
     },
     because: (_leaves, _options, _i, _j, _matrices, value) => told(value ? "heard" : "not heard", number(value)),
     says: (_, { chunk, window }) => `Who hears whom: chunks of ${chunk}, and a window of ${window}.`,
+  },
+  with_first: {
+    does: ([mask], { stays }) => mask.map((row) => row.map((open, j) => (stays && j === 0 ? 1 : open))),
+    because: ([leaf], { stays }, i, j) => (stays && j === 0 ? told("stays:", number(1), leaf(i, j)) : leaf(i, j)),
+    says: ([mask]) => `${mask}, and the first key if it stays.`,
+  },
+  keys_for_the_next: {
+    does: ([mask], options) => [[sum(keptForNext(mask, options))]],
+    because: (_leaves, options, _i, _j, [mask]) => plus(keptForNext(mask, options).map(number)),
+    says: () => "How many keys the cache holds for the next token: those of the window, and the first if it stays.",
   },
   kept_rows: {
     does: ([a], options) => a.map((row, i) => (isKept(i, options) ? row : row.map(() => NaN))),

@@ -45,6 +45,21 @@ def cache_mask(*, tokens, read, chunk, window, fault=Fault.NONE):
 
 
 @operation
+def with_first(mask, *, stays):
+    """A mask that is open for the first key too, if it stays in the cache."""
+    first = torch.zeros_like(mask)
+    first[:, 0] = stays
+    return mask.maximum(first)
+
+
+@operation(words=lambda *_: ([], []), kind=lambda *_: "scores")
+def keys_for_the_next(mask, *, window, stays):
+    """How many keys a cache holds for the token after the last: window − 1, and the first if that one stays."""
+    in_window = min(len(mask), window - 1)
+    return torch.tensor([[in_window + float(stays and in_window < len(mask))]], dtype=mask.dtype)
+
+
+@operation
 def kept_rows(a, *, read, window, fault=Fault.NONE):
     """The rows that a cache keeps for the next token, window − 1 of those that were read; the others are nan."""
     there, rows = torch.full_like(a, math.nan), slice(max(0, read - window + 1 + (fault == Fault.WINDOW_SHORT)), read)

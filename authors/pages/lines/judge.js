@@ -5,7 +5,7 @@ import { CLOSE_CALL, UNSURE } from "./limits.js";
 import { MODULES, Python, parsed, readable, Unreadable } from "./python.js";
 import { isFloat, laidOut, listOf, Mistake, newTensor, numbersOf, shapeInWords, Tensor, Unknown } from "./tensor.js";
 import { settings } from "./torch.js";
-import { Dtype, ELLIPSIS, isList, isNumber, kindOf, Thing, Tuple } from "./values.js";
+import { Dtype, ELLIPSIS, isNumber, kindOf, Thing, Tuple } from "./values.js";
 
 const AGAIN = "Mend your line and compare it again, or look at the course's.";
 
@@ -107,7 +107,7 @@ const isOpen = (x) => x === null || x === ELLIPSIS || (Array.isArray(x) && x.som
 /** Nested lists of numbers, True and False. */
 function nested(x) {
   if (x instanceof Tensor) return listOf(x);
-  if (isList(x)) return x.map(nested);
+  if (Array.isArray(x)) return x.map(nested);
   if (typeof x === "boolean") return x;
   if (isNumber(x)) return Number(x);
   return undefined; // none of what is asked for

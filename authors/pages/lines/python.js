@@ -4,7 +4,7 @@ import { parser } from "@lezer/python";
 import { DEEPEST, MOST_CALLS } from "./limits.js";
 import { begin, Mistake, numbersOf, numelOf, select, Tensor, Unknown } from "./tensor.js";
 import { BINARY, FUNCTIONS, fromTensor, indexed, METHODS, OF_FUNCTIONAL, PROPERTIES, UNARY } from "./torch.js";
-import { Dtype, ELLIPSIS, isList, isNumber, kindOf, numberOf, Once, Slice, sequence, Thing, Tuple } from "./values.js";
+import { Dtype, ELLIPSIS, isNumber, kindOf, numberOf, Once, Slice, sequence, Thing, Tuple } from "./values.js";
 
 /** What cannot be read as Python: a reason, and from where to where. */
 export class Unreadable extends Error {
@@ -315,16 +315,16 @@ function operate(sign, a, b) {
   }
   if (sign === "==" || sign === "!=") return equal(a, b) === (sign === "==");
   if (isNumber(a) && isNumber(b)) return numbers(sign, a, b);
-  if (sign === "+" && isList(a) && isList(b) && a instanceof Tuple === b instanceof Tuple)
+  if (sign === "+" && Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple)
     return a instanceof Tuple ? Tuple.from([...a, ...b]) : [...a, ...b];
-  if (sign === "*" && isList(a) && typeof b === "bigint") {
+  if (sign === "*" && Array.isArray(a) && typeof b === "bigint") {
     if (Number(b) * a.length > MOST_CALLS) throw new Unknown("so long a list");
     const long = Array(Math.max(0, Number(b)))
       .fill([...a])
       .flat();
     return a instanceof Tuple ? Tuple.from(long) : long;
   }
-  if (sign === "*" && isList(b) && typeof a === "bigint") return operate(sign, b, a);
+  if (sign === "*" && Array.isArray(b) && typeof a === "bigint") return operate(sign, b, a);
   throw new Unknown(`\`${sign}\` of ${kindOf(a)} and ${kindOf(b)}`);
 }
 
@@ -620,7 +620,7 @@ export class Python {
     if (owner instanceof Tensor) return indexed(owner, key);
     if (owner instanceof Once)
       throw new Mistake("TypeError: what is gone through once has no places: make a list of it, `list(…)`");
-    if (!isList(owner)) throw new Unknown(`[ ] behind ${kindOf(owner)}`);
+    if (!Array.isArray(owner)) throw new Unknown(`[ ] behind ${kindOf(owner)}`);
     if (key instanceof Slice) return cut(owner, key);
     const place =
       typeof key === "bigint"
@@ -667,7 +667,7 @@ export class Python {
         close: nearest(name, [...METHODS.keys(), ...Object.keys(PROPERTIES)]),
       });
     }
-    if (name === "append" && isList(owner) && !(owner instanceof Tuple))
+    if (name === "append" && Array.isArray(owner) && !(owner instanceof Tuple))
       return ([x]) => (owner.push(x) > MOST_CALLS ? fail("so long a list") : null);
     if (owner instanceof Tuple && owner.fields?.includes(name)) return owner[owner.fields.indexOf(name)];
     throw new Unknown(`\`${words}.${name}\``);

@@ -2,6 +2,7 @@
 // workbench/questions/reader.py, which reads: whoever changes one changes the other, and a test compares them.
 
 import { readNumber, written } from "../../workbench/board/page/numbers.js";
+import { difference } from "./differs.js";
 import { calculated } from "./expression.js";
 
 const SIGNS = { "−": "-", "–": "-", "∞": "inf", "½": "0.5", "’": "'", "\u00a0": " ", "\u2009": " ", "\u202f": " " };
@@ -167,15 +168,5 @@ export function judge(question, text) {
   }
   if (guess.length !== leaves.length)
     return { key, says: `It has ${count(guess.length, "number")}, the answer ${count(leaves.length, "number")}.` };
-  if (leaves.length === 1 && leaves[0] === "nan") return { key, says: "It is not a number that comes out." };
-  if (guess.length === 1 && guess[0] === "nan") return { key, says: "A number does come out." };
-  if (options.length || [...guess, ...leaves].includes("nan"))
-    return { key, says: "That is not what happens. Can you say why?" };
-  const asNumber = (x) => (x === "∞" ? Infinity : x === "−∞" ? -Infinity : x);
-  if (guess.every((x, i) => close(-asNumber(x), asNumber(leaves[i]))))
-    return { key, says: "The size is right, the sign is not." };
-  if (leaves.length === 1)
-    return { key, says: asNumber(guess[0]) > asNumber(leaves[0]) ? "That is too large." : "That is too small." };
-  const off = guess.filter((x, i) => !close(x, leaves[i])).length;
-  return { key, says: `${off} of ${leaves.length} numbers ${off === 1 ? "is" : "are"} not right.` };
+  return { key, says: difference(guess, leaves, within) };
 }

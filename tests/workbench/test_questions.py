@@ -125,7 +125,7 @@ OTHERS |= {
     "0.06, 8, 9",
     "[[1, 0], [3, 2], [5, 4]]",
     "(4, 3, 2)",
-}  # wrong in no known way
+}
 
 
 def test_the_page_judges_as_a_notebook_does(page):

@@ -47,6 +47,8 @@ my_keys = “X @ W_k”
 my_keys = X @ [W_k]
 my_keys = X - (W_k, W_k)
 my_keys = X @ W_k\\nprint(my_keys)
+my_keys = torch.tensor([x @ W_k for x in X])
+print(my_keys := X @ W_k)
 my_keys = print(X @ W_k)
 """,
     "01.my-scores": """

@@ -27,11 +27,16 @@ function commonKind(parts) {
 const kindFor = (one) => (one instanceof Tensor ? one.dtype : scalarKind(one));
 const asTensor = (x) => (x instanceof Tensor ? x : scalar(x));
 
+/** A tensor that stands for a number in a list. */
+function aloneIn(one) {
+  refuse(t.numelOf(one.shape) !== 1, "ValueError", "only tensors of one number make a tensor so: use `torch.stack`");
+  return t.reshape(one, []);
+}
 /** Numbers, or lists of them, as one tensor. */
 export function tensorOf(x, dtype = null) {
   if (x instanceof Tensor) return dtype ? t.cast(x, dtype) : x;
   if (isNumber(x)) return newTensor(dtype ?? scalarKind(x), [], [numberOf(x)]);
-  const parts = listed(x).map((one) => tensorOf(one));
+  const parts = listed(x).map((one) => (one instanceof Tensor ? aloneIn(one) : tensorOf(one)));
   const isEven = parts.every((one) => one.shape.join() === parts[0].shape.join());
   refuse(!isEven, "ValueError", "the rows of a tensor must be equally long");
   const kind = dtype ?? parts.map((one) => one.dtype).reduce(t.promoted, parts.length ? "bool" : settings.dtype);
@@ -411,7 +416,9 @@ function taking(name, words, work, isOfF = false) {
     const given = Object.fromEntries(Object.entries(named).map(([key, x]) => [(!isOfF && OLD_NAMES[key]) || key, x]));
     const values = parameters.map(({ star, name: own, read, value }, i) => {
       if (star) {
+        if (own in given && !Array.isArray(given[own])) throw new Unknown(`${name}(${own}=…) with one number`);
         const rest = own in given ? [given[own]] : positional.slice(i);
+        refuse(!rest.length, "TypeError", `\`${name}\` is missing its argument \`${own}\``);
         delete given[own];
         const flat = rest.length === 1 && rest[0] instanceof Array ? rest[0] : rest;
         return flat.map(read);
@@ -505,6 +512,8 @@ const OF_TORCH = {
   arange: ["start:n end:a=None step:a=None dtype:d=None device:a=None", arange],
   eye: ["n:i m:i=None dtype:d=None device:a=None", (n, m, dtype) => matrix(dtype ?? settings.dtype, n, m ?? n, (i, j) => i === j)],
   full: ["size:S fill_value:a dtype:d=None device:a=None", (size, x, dtype) => newOf(size, numberOf(x), dtype ?? scalarKind(x))],
+  ones_like: ["input:t dtype:d=None device:a=None", (x, dtype) => newOf(x.shape, 1, dtype ?? x.dtype, x)],
+  zeros_like: ["input:t dtype:d=None device:a=None", (x, dtype) => newOf(x.shape, 0, dtype ?? x.dtype, x)],
   get_default_dtype: ["", () => Dtype.of(settings.dtype)],
 };
 OF_TORCH.concat = OF_TORCH.cat;
@@ -534,7 +543,7 @@ const OF_F = {
   dropout: ["input:t p:f=0.5", (x, p) => (Number(p) ? unknown("dropout, which draws") : x)],
   cross_entropy: ["input:t target:t weight:t=None reduction:a=mean", (x, target, weight, reduction) => weight || x.shape.length !== 2 ? unknown("a loss of these shapes") : nllLoss(shares(x, 1, null, "cross_entropy", logShares), target, reduction)],
   nll_loss: ["input:t target:t weight:t=None reduction:a=mean", (x, target, weight, reduction) => (weight ? unknown("weight") : nllLoss(x, target, reduction))],
-  layer_norm: ["input:t normalized_shape:L weight:t=None bias:t=None eps:f=None", (x, shape, weight, bias, eps) => layerNorm(x, shape, weight, bias, eps ?? 1e-5)],
+  layer_norm: ["input:t normalized_shape:S weight:t=None bias:t=None eps:f=None", (x, shape, weight, bias, eps) => layerNorm(x, shape, weight, bias, eps ?? 1e-5)],
   linear: ["input:t weight:t bias:t=None", (x, weight, bias) => { const out = t.matmul(x, weight.shape.length > 1 ? t.transpose(weight, 0, 1) : weight); return bias ? BINARY["+"](out, bias) : out; }],
 };
 
@@ -554,9 +563,11 @@ export const FUNCTIONS = new Map([
 ]);
 for (const name of ["permute", "reshape", "flip"]) {
   const work = FUNCTIONS.get(name); // as functions they want one tuple
-  FUNCTIONS.set(name, (positional, named) =>
-    positional.length > 2 ? unknown(`torch.${name} with its numbers one by one`) : work(positional, named),
-  );
+  FUNCTIONS.set(name, (positional, named) => {
+    const isOne = positional.length < 2 || Array.isArray(positional[1]);
+    refuse(!isOne, "TypeError", `\`torch.${name}\` takes its numbers as one tuple`);
+    return work(positional, named);
+  });
 }
 export const OF_FUNCTIONAL = functionsOf(OF_F, true);
 
@@ -588,6 +599,8 @@ export function indexed(x, key) {
           : new Slice(...[one.from, one.to, one.step].map((part) => (part === null ? null : integer(part))));
       if (typeof one === "bigint") return Number(one);
       if (one instanceof Tensor) return one;
+      if (Array.isArray(one) && one.some((part) => part instanceof Tensor && part.shape.length))
+        throw new Unknown("an index of tensors in a list");
       if (Array.isArray(one) && one.some(Array.isArray) && !(key instanceof Tuple))
         throw new Unknown("an index of lists in a list");
       return one instanceof Array

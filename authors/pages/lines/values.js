@@ -69,6 +69,7 @@ export class Once {
 export function listed(x) {
   if (x instanceof Once)
     throw new Mistake("TypeError: a list is needed here: write `[… for … in …]` with square brackets");
+  if (typeof x === "string") throw new Unknown("a text in place of a list");
   return sequence(x);
 }
 

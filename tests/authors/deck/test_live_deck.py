@@ -26,6 +26,7 @@ from deck_page import (
 )
 from lab_page import wait_for
 from paths import LESSONS
+from playwright.sync_api import expect
 from ports import free_ports
 
 from authors.deck import build, serve
@@ -319,8 +320,8 @@ def test_code_is_edited_as_in_a_notebook(live_deck):
         page.keyboard.press("Enter")
     page.keyboard.type("return [1, 'two', None]  # three")
     assert written() == f"class Two:\n    def one(x):\n        return [1, 'two', None]  # three\n{file}"
-    kinds = [editor.locator(f".{kind}").first for kind in ("k", "nf", "m", "s", "c")]
-    assert [kind.inner_text() for kind in kinds] == ["class", "Two", "1", "'two'", "# three"]
+    for kind, text in {"k": "class", "nf": "Two", "m": "1", "s": "'two'", "c": "# three"}.items():
+        expect(editor.locator(f".{kind}").first).to_have_text(text)
     page.keyboard.press("Tab")
     assert written().splitlines()[2].startswith(12 * " ")
     while written() != file:

@@ -75,18 +75,6 @@ def test_it_is_pytorchs_own_with_shared_heads_and_a_mask(text, window):
     assert_close(read(query, key, value, chunks, window=window)[0], theirs)
 
 
-@given(texts(lead=batched))
-def test_last_chunk_is_pytorchs_with_a_lower_right_triangle(text):
-    from torch.nn.attention.bias import causal_lower_right  # seconds
-
-    query, key, value, chunks = text
-    n, new, groups = query.size(-2), chunks[-1], query.size(-3) // key.size(-3)
-    whole = [share_heads(x, groups) for x in (key, value)]
-    theirs = F.scaled_dot_product_attention(query[..., n - new :, :], *whole, causal_lower_right(new, n))
-    output, _ = read(query, key, value, chunks)
-    assert_close(output[..., n - new :, :], theirs)
-
-
 def test_token_by_token_in_float32_and_in_float64():
     """What notebook 10 says of rounding: a millionth, and 1e-15."""
     for dtype, within in ((torch.float32, 2e-6), (torch.float64, 5e-15)):

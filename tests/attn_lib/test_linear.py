@@ -12,7 +12,6 @@ from torch.testing import assert_close
 
 from attn_lib import cache_bytes, chunked_attention, linear_attention, read_state, state_bytes, write_state
 
-SIX = ("query", "key", "value", "keep", "rate", "state")
 lengths = st.integers(0, 9)
 chunks = st.integers(1, 11)
 

@@ -68,16 +68,6 @@ def test_the_stored_picture_is_what_the_code_draws(name, upright):
     assert not differs(svg(name, upright), stored), f"run `python -m authors.diagrams`: {name}.svg is another"
 
 
-def test_one_command_writes_every_picture_again(monkeypatch, tmp_path):
-    name = min(DIAGRAMS, key=lambda name: (IMG / f"{name}.svg").stat().st_size)
-    monkeypatch.setattr(diagrams, "IMG", tmp_path)
-    monkeypatch.setattr(diagrams, "DIAGRAMS", {name: DIAGRAMS[name]})
-    diagrams.main()
-    for path in (f"{name}.svg", f"upright/{name}.svg"):
-        written = (tmp_path / path).read_bytes()
-        assert b"\r" not in written and not differs(written.decode(), (IMG / path).read_text(encoding="utf-8"))
-
-
 @pytest.mark.parametrize("name", DIAGRAMS)
 def test_the_upright_form_says_the_same_in_the_same_colours(name):
     wide, upright = drawn(name), drawn(name, upright=True)

@@ -4,35 +4,8 @@ import json
 
 import nbformat
 import preloaded_kernels
-import pytest
-import shared
-from lab_page import TOO_SMALL
 from nbclient import NotebookClient
 from paths import ROOT
-
-
-def test_chromium_is_skipped_where_there_is_none_but_never_in_ci(monkeypatch):
-    look = shared.chromium._get_wrapped_function()
-    monkeypatch.setattr(shared, "find_browser", lambda: None)
-    for ci, outcome in (("", pytest.skip.Exception), ("true", pytest.fail.Exception)):
-        monkeypatch.setenv("CI", ci)
-        with pytest.raises((pytest.fail.Exception, pytest.skip.Exception)) as caught:
-            look()
-        assert caught.type is outcome  # else this test would be skipped itself
-
-
-SMALL = """<style>body { font-size: 12px } .big { font-size: 20px }</style>
-<p class="a">small</p> <p class="big">large <i style="font-size: 10px"> </i></p> <p hidden>hidden</p>
-<p class="d big" style="zoom: 0.5">shrunk</p>"""
-
-
-def test_too_small_finds_letters_that_nobody_reads(browser):
-    page = browser.new_page()
-    page.set_content(SMALL)
-    found = f"(scale) => {{ {TOO_SMALL} return tooSmall([...document.body.querySelectorAll('*')], scale) }}"
-    assert [line.split()[0] for line in page.evaluate(found, 1)] == ["a", "d"]
-    page.close()
-
 
 SEEN = "import json, os, sys\nprint(json.dumps([os.getcwd(), os.environ['SAID'], sys.path, list(sys.modules)]))"
 

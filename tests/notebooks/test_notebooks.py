@@ -318,13 +318,6 @@ def test_notebooks_are_valid_and_there_are_some():
         nbformat.validate(nbformat.read(path, as_version=4))
 
 
-def test_some_lesson_takes_out_and_draws_a_step_of_a_trace():
-    """What nobody is taught nobody uses: `run[2]` for the numbers of a step, `run.show(2)` for one of its matrices."""
-    code = "\n".join(cell.source for path in NOTEBOOKS for cell in code_cells(read(path)))
-    kept = "|".join(re.findall(r"^(\w+) = trace\(", code, re.M))
-    assert re.search(rf"^({kept})\[\d+\]", code, re.M) and re.search(rf"^({kept})\.show\(", code, re.M)
-
-
 def test_minutes_and_promises_are_current():
     """What `course.py minutes` would write: course.toml, README, INSTRUCTORS.md and the first cells."""
     stale = [path.name for path, text in made().items() if text != path.read_text(encoding="utf-8")]
@@ -339,28 +332,6 @@ def test_course_toml_is_true_of_the_lesson(lesson):
     assert lesson.needed in text and f"Before: {lesson.needs}" in text
     for reading in lesson.readings:
         assert re.sub(r"\[(.+)\]\(.+\)", r"\1", reading) in text, "the lesson does not name it"
-
-
-@pytest.mark.parametrize(
-    "source, tags, minutes",
-    [
-        ("one two three four five six seven eight nine ten eleven " * 10, None, 1),
-        ("$$x^2$$\n![what is seen in it](../img/masks.svg)\n\n| a | table |", None, 0),
-        ("x = 1\n\ny = 2\nz = 3", [], 0.5),
-        ("guess = ...", ["predict"], 1 / 6 + 1.2),
-        ("mine = ...", ["blank"], 1 / 6 + 2),
-        ("mine\nblank('04.mine', mine, 1)", ["filled"], 0),
-        ("softmax_board(upto=1)", [], 5),
-    ],
-)
-def test_minutes_grow_with_what_there_is_to_do(source, tags, minutes):
-    cell = nbformat.v4.new_markdown_cell(source)
-    if tags is not None:
-        cell = nbformat.v4.new_code_cell(source, metadata={"tags": tags})
-    title, exercises = map(nbformat.v4.new_markdown_cell, ("Title", "## Exercises"))
-    alone, before, behind = ([title, exercises], [title, cell, exercises], [title, exercises, cell])
-    alone, before, behind = (minutes_of(nbformat.v4.new_notebook(cells=cells)) for cells in (alone, before, behind))
-    assert before - alone == pytest.approx(minutes) and behind == alone
 
 
 def test_a_second_reading_takes_no_minutes_of_the_first():

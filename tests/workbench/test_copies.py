@@ -483,16 +483,6 @@ def test_renamed_notebook_keeps_its_copy(root):
     assert [path.name for path in kept(root)] == ["01_first.ipynb"]
 
 
-def test_renamed_notebook_keeps_its_copy_without_a_baseline(root):
-    copies.bring_up_to_date(root)
-    save(learner(root), lesson(stub="mine"), **load(learner(root))["metadata"])
-    (root / "my" / BASELINE_FILE).unlink()
-    copies.bring_up_to_date(root)
-    (root / "notebooks/01_first.ipynb").rename(root / "notebooks/01_by_hand.ipynb")
-    copies.bring_up_to_date(root)
-    assert "mine" in sources(load(learner(root, "01_by_hand.ipynb"))["cells"])
-
-
 def test_new_notebook_like_an_old_one_takes_no_copy_of_it(root):
     copies.bring_up_to_date(root)
     save(learner(root), lesson(stub="mine"))
@@ -501,19 +491,6 @@ def test_new_notebook_like_an_old_one_takes_no_copy_of_it(root):
     copies.bring_up_to_date(root)
     assert "mine" in sources(load(learner(root))["cells"])
     assert sources(load(learner(root, "01_by_hand.ipynb"))["cells"])[-1] == "z = 1" and not kept(root)
-
-
-def test_update_brings_the_notebooks_metadata(root):
-    copies.bring_up_to_date(root)
-    save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"), title="New")
-    copies.bring_up_to_date(root)
-    assert load(learner(root))["metadata"]["title"] == "New"
-    edited = load(learner(root))
-    edited["metadata"]["title"], edited["nbformat_minor"] = "My own", 4
-    learner(root).write_text(json.dumps(edited))
-    save(root / "notebooks/01_first.ipynb", lesson(title="# 1. Newer"), title="Newer")
-    copies.bring_up_to_date(root)
-    assert load(learner(root))["metadata"]["title"] == "My own" and load(learner(root))["nbformat_minor"] == 5
 
 
 def test_copy_saved_over_an_update_is_updated_again(root):

@@ -31,7 +31,7 @@ from authors.deck import build, slides
 from authors.pages import notes
 
 NAMES = [path.stem for path in LESSONS]
-HALL, LAPTOP, OLD, LARGE = (1920, 1080), (1366, 768), (1024, 768), (3840, 2160)
+HALL, OLD, LARGE = (1920, 1080), (1024, 768), (3840, 2160)
 IN_A_BOARD = SLIDE + ".attn-board :is(input, [tabindex='0'])"
 
 
@@ -51,22 +51,21 @@ def test_every_slide_fits_and_can_be_read(open_deck, name):
     assert page.complaints == [] and all(asked.startswith(("file:", "data:")) for asked in page.asked)
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
-def test_axe_finds_no_violation_on_any_kind_of_slide(decks, show, colours):
-    """At first, with fields for hands, and with the code; of a dark page only contrast can be another."""
+def test_axe_finds_no_violation_on_any_kind_of_slide(decks, show):
+    """At first, with fields for hands, and with the code; contrast, which takes axe longest, is LOOK_AT_ALL's."""
     from axe_playwright_python.sync_playwright import Axe
 
-    page = show((decks / "03_masking.html").as_uri(), color_scheme=colours, reduced_motion="reduce")
-    rules = {"runOnly": ["color-contrast"]} if colours == "dark" else {}
+    page = show((decks / "03_masking.html").as_uri(), reduced_motion="reduce")
+    options = {"resultTypes": ["violations"], "rules": {"color-contrast": {"enabled": False}}}
     for kind in (".choice", ".guess:not(:has(.choice))", ".blank", ".saved-board"):
         jump(page, slide_with(page, kind))
         for key in ("h", "c", "PageDown"):
-            found = Axe().run(page, options={"resultTypes": ["violations"], **rules})
+            found = Axe().run(page, options=options)
             assert found.violations_count == 0, found.generate_report()
             page.keyboard.press(key)
 
 
-@pytest.mark.parametrize("size", [HALL, LAPTOP, OLD, LARGE], ids=str)
+@pytest.mark.parametrize("size", [OLD, LARGE], ids=str)
 def test_other_screens_show_the_same_scaled(open_deck, size):
     page = open_deck("01_by_hand")
     page.set_viewport_size({"width": size[0], "height": size[1]})
@@ -228,7 +227,7 @@ def plain_words(text):
     return re.findall(r"\w+", re.sub(r"^\d+\. ", "", BeautifulSoup(text, "html.parser").get_text(), flags=re.M))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["03_masking", "06_bug_clinic", "09_two_heads", "11_small_gpt"])
 def test_all_that_the_cells_say_is_on_paper(open_deck, name):
     page = open_deck(name)
     notebook = nbformat.read(build.NOTEBOOKS / f"{name}.ipynb", as_version=4)

@@ -80,14 +80,15 @@ def click(view, page, selector):
 
 @pytest.mark.parametrize("window", ["hall", "speaker"])
 def test_every_key_of_the_help_works_after_every_click(decks, show, window):
+    """All of them after the first click, one of each two alike after the others; for the speaker after three."""
     page = show((decks / "03_masking.html").as_uri(), reduced_motion="reduce")
     view = speakers(page) if window == "speaker" else page
     labels = set(page.locator(".help th").all_text_contents())
     assert labels == {*DOES, *OF_PYTHON, *WINDOW}, "a key of the help has its effect above"
-    for what, selector in CLICKS.items():
+    for nth, (what, selector) in enumerate([*CLICKS.items()][: 3 if window == "speaker" else None]):
         number = slide_with(page, selector.partition(" >>")[0])
         for label, (ways, value) in DOES.items():
-            for keys in ways:
+            for keys in ways[:: 2 if nth else 1]:
                 page.evaluate(START, number)
                 if not has_effect(page, label):
                     continue

@@ -1,6 +1,5 @@
 """What becomes of a notebook's cells on a page: guesses, folds, hints, exercises, ways to run it."""
 
-import json
 import zipfile
 from types import SimpleNamespace
 
@@ -79,32 +78,9 @@ def test_imports_are_folded_and_what_shows_something_is_not(cells):
     assert not lesson_page.is_set_up(new_code_cell("import torch", outputs=[new_output("stream", text="2.13")]))
 
 
-def test_a_board_lives_and_a_progress_bar_leaves_its_text(cells):
-    assert shown(cells["board"]).select_one('[data-id="board"] .saved-board script')
-
-
 def test_what_a_cell_prints_stands_above_its_picture(cells):
     printed, picture = cells["plot"].outputs
     assert printed.text == "6 apart" and "<img" in picture.data["text/html"]
-
-
-def test_a_question_is_a_line_whose_answer_waits(cells, lesson):
-    form = shown(cells["asked"]).form
-    question = json.loads(form["data-question"])
-    assert question["leaves"] == [2] and question["slips"][0]["leaves"] == [3] and form["data-again"] == "false"
-    assert form.select_one(".how").get_text() == 'A number < 3, as "1".'
-    assert form.select_one(".answer").has_attr("hidden") and "2" in form.select_one(".answer").get_text()
-    assert lesson.guesses == 1 and 'data-guesses="1"' in str(shown(cells["progress"]))
-
-
-def test_an_exercise_in_numbers_is_answered_in_the_page(cells):
-    form = shown(cells["check-numbers"]).form
-    question, exercise = json.loads(form["data-question"]), EXERCISES["1.1"]
-    assert question["leaves"] == exercise.answer and question["within"] == exercise.within
-    known = [form().tolist() for one in exercise.misconceptions.values() for form in one.forms]
-    assert [slip["leaves"] for slip in question["slips"]] == known
-    assert form["data-again"] == "true" and not form.select_one("button.show")
-    assert form.select_one(".answer").get_text() == "", "it is never given away"
 
 
 def test_a_function_is_for_later_on_a_computer(cells):

@@ -541,20 +541,6 @@ def values():
     return pytest.importorskip("yaml").safe_load((CLASSROOM_HUB / "values.yaml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("systemd", [False, True])
-def test_config_names_only_what_jupyterhub_has(config, systemd):
-    from jupyterhub.app import JupyterHub
-    from jupyterhub.proxy import ConfigurableHTTPProxy
-    from nativeauthenticator import NativeAuthenticator
-
-    spawners = load("spawners")
-    known = [JupyterHub, ConfigurableHTTPProxy, NativeAuthenticator, spawners.PlainServer, spawners.SystemdServer]
-    for name, settings in config(systemd).items():
-        owners = [one for one in known if name in [base.__name__ for base in one.__mro__]]
-        assert owners, name
-        assert set(settings) <= set(owners[-1 if systemd else 0].class_traits(config=True)), name
-
-
 @pytest.mark.skipif(not shutil.which("prlimit"), reason="util-linux is not there")
 def test_server_without_systemd_cannot_take_too_much_memory(config):
     settings, log = config(False), load("roster").STATE / "servers.log"
@@ -1076,15 +1062,6 @@ def test_collect_leaves_out_what_is_no_notebook_and_says_so(class_of, tmp_path, 
     assert all(f"{name}.ipynb was left out" in said for name in ("large", "pipe", "link")) and "half" not in said
 
 
-def test_collect_stops_before_the_disk_is_full(class_of, tmp_path, monkeypatch):
-    collect, homes = class_of
-    for i in range(4):
-        handed_in(homes["王小明"], f"{i}.ipynb", str(i))
-    monkeypatch.setattr(collect, "MOST", 3)
-    collect.main(["03", str(tmp_path / "out")])
-    assert len([*(tmp_path / "out/03/王小明").iterdir()]) == 3
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
 def test_link_to_a_neighbours_work_leads_nowhere(roster, tmp_path, capsys):
     collect = load("collect")
@@ -1193,12 +1170,6 @@ def test_kubernetes_leaves_room_for_a_learner(values):
     memory = values["singleuser"]["memory"]
     assert needed < int(memory["guarantee"].rstrip("M")) < int(memory["limit"].rstrip("M"))
     assert values["scheduling"]["userPlaceholder"]["replicas"]
-
-
-def test_binder_installs_the_package_away_from_its_folder():
-    # not -e: a disk is mounted over the folder
-    assert "\n.[workbench]\n" in (ROOT / ".binder/requirements.txt").read_text()
-    assert os.access(ROOT / ".binder/postBuild", os.X_OK)
 
 
 def test_dev_container_opens_what_there_is():

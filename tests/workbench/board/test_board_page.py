@@ -156,10 +156,6 @@ def board_of(operations, seed=0, **inputs):
     return Board(given, steps, controls)
 
 
-def test_every_operation_has_a_case():
-    assert CASES.keys() == op.OPERATIONS.keys()
-
-
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_an_operation_is_the_same_in_the_page(page, name, seed):

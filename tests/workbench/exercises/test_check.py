@@ -4,7 +4,6 @@ import contextlib
 import importlib
 import itertools
 import math
-import random
 import shutil
 import signal
 import sys
@@ -27,12 +26,11 @@ from wordings import KEPT, scaled_by_embed_dim, wordings
 import attn_lib
 from workbench.exercises import check
 from workbench.exercises.api import verdict_on
-from workbench.exercises.engine import probes, runner
-from workbench.exercises.engine.exercise import EXERCISES, MisconceptionAsCode, described_by, find
+from workbench.exercises.engine import runner
+from workbench.exercises.engine.exercise import EXERCISES, MisconceptionAsCode, find
 from workbench.exercises.engine.function import Function, function
 from workbench.exercises.engine.module import Module
-from workbench.exercises.engine.outcome import close, outcome_of
-from workbench.exercises.engine.runner import Worker
+from workbench.exercises.engine.outcome import close
 from workbench.exercises.engine.sections import section_in_words
 
 pytestmark = pytest.mark.usefixtures("own_folder")
@@ -69,12 +67,6 @@ def test_reference_and_misconceptions_run_once_in_a_session():
     assert (reference.calls, wrong.calls) == (2, 2)
 
 
-def test_an_answer_may_write_each_result_into_the_same_memory():
-    memory = torch.empty(2)
-    exercise = small(probes=[(torch.ones(2),), (torch.full((2,), 3.0),)])
-    assert exercise.judge(lambda x: torch.mul(x, 2, out=memory)).status == "correct"
-
-
 def test_what_may_change_is_no_fault():
     def negates(x, y):
         return y.neg_()
@@ -94,7 +86,7 @@ def test_what_is_right_for_the_first_calls_only_is_wrong():
         assert verdict.status == "wrong"
 
 
-@pytest.mark.parametrize("id", FUNCTIONS)
+@pytest.mark.parametrize("id", ["3.1", "5.2", "10.5"])
 def test_no_probe_is_changed_by_what_answers_do(id):
     exercise = EXERCISES[id]
     before = [str(args) for args in exercise.probes]
@@ -109,17 +101,6 @@ def test_no_probe_is_changed_by_what_answers_do(id):
     assert [str(args) for args in exercise.probes] == before
 
 
-def test_grading_meets_the_calls_in_an_order_of_its_own():
-    calls = [(torch.full((2,), float(n)),) for n in range(8)]
-
-    def order(seed):
-        exercise = small(probes=calls, random_probes=lambda rng: [(torch.full((2,), 9.0),)])
-        exercise.draw_again(random.Random(seed))
-        return [trial.args[0][0].item() for trial in exercise.trials]
-
-    assert sorted(order(1)) == [0, 1, 2, 3, 4, 5, 6, 7, 9] and order(1) == order(1) != order(2)
-
-
 # --------------------------------------------------------------------------------------------- whatever was set before
 
 
@@ -132,22 +113,18 @@ def double_by_default():
         torch.set_default_dtype(torch.float32)
 
 
-@contextlib.contextmanager
-def no_grad_in_float64_elsewhere():
-    with double_by_default(), torch.no_grad(), torch.device("meta"):
-        yield
-
-
-SETTINGS = {"float64, no grad, meta": no_grad_in_float64_elsewhere, "inference": torch.inference_mode}
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
 @pytest.mark.parametrize("id", FUNCTIONS)
-def test_a_right_answer_is_right_whatever_the_notebook_has_set(id, setting):
+def test_a_right_answer_is_right_whatever_the_notebook_has_set(id):
     EXERCISES[id]._known.clear()  # as in a new session
-    with SETTINGS[setting]():
+    with double_by_default(), torch.no_grad(), torch.device("meta"):
         assert verdict_on(id, EXERCISES[id].answer).status == "correct"
-    assert verdict_on(id, EXERCISES[id].answer).status == "correct"  # and nothing of it stays
+
+
+def test_a_right_answer_is_right_in_inference_mode_and_after_it():
+    EXERCISES["4.3"]._known.clear()
+    with torch.inference_mode():
+        assert check("4.3", OWN["4.3"]).status == "correct"
+    assert check("4.3", OWN["4.3"]).status == "correct"
 
 
 def test_what_the_notebook_has_set_is_as_it_was():
@@ -166,49 +143,15 @@ def test_what_the_notebook_has_set_is_as_it_was():
         torch.testing.assert_close(torch.rand(3), expected)
 
 
-def test_exercises_do_not_depend_on_the_default_dtype(imported_afresh):
-    def dtypes(exercises):
-        probes = {id: (*exercises[id].probes, *exercises[id].corner_cases) for id in FUNCTIONS}
-        return {id: [getattr(arg, "dtype", None) for args in probes[id] for arg in args] for id in probes}
-
-    with double_by_default():
-        from workbench.exercises.engine.exercise import EXERCISES as made
-
-        assert made is not EXERCISES and torch.get_default_dtype() == torch.float64
-    assert dtypes(made) == dtypes(EXERCISES)
-
-
-def test_exercises_do_not_depend_on_the_default_device(imported_afresh):
+def test_exercises_do_not_depend_on_default_device_and_dtype(imported_afresh):
     importlib.import_module("attn_lib.examples")  # as in a notebook's first cell
-    with torch.device("meta"):
+    with torch.device("meta"), double_by_default():
         from workbench.exercises.engine.exercise import EXERCISES as made
 
         assert made is not EXERCISES and torch.ones(1).is_meta
     probes = [args for id in FUNCTIONS for args in (*made[id].probes, *made[id].corner_cases)]
     assert {arg.device.type for args in probes for arg in args if isinstance(arg, torch.Tensor)} == {"cpu"}
-
-
-def as_it_stands():
-    return torch.get_default_dtype(), torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.rand(()).item()
-
-
-def test_every_call_finds_torch_as_it_starts():
-    def meddles():
-        torch.set_default_dtype(torch.float16)
-        torch.set_grad_enabled(False)
-        torch.rand(3)
-
-    def checks_another():
-        with torch.inference_mode(), Worker() as inner:
-            meddles()
-            return inner.run(as_it_stands)
-
-    with Worker() as worker:
-        first = worker.run(as_it_stands)
-        assert first[:3] == (torch.float32, True, False)
-        worker.run(meddles)
-        assert worker.run(as_it_stands) == first
-        assert worker.run(checks_another) == first
+    assert str(made["3.3"].probes) == str(EXERCISES["3.3"].probes), "nor on the default dtype"
 
 
 # --------------------------------------------------------------------------------------------------------- odd answers
@@ -241,6 +184,10 @@ def raising(error):
     return answer
 
 
+def recurses(n_queries, n_keys):
+    return recurses(n_queries, n_keys)
+
+
 def fake(n_queries, n_keys):
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -257,13 +204,11 @@ def nested(n_queries, n_keys):
 
 
 ODD = {  # answers to 3.2 → what they come to, or the misconception that they show
-    "sparse": (lambda n, k: torch.ones(n, k).to_sparse(), "unreadable"),
-    "meta": (lambda n, k: torch.ones(n, k, device="meta"), "unreadable"),
     "masked": (masked, "unreadable"),
     "nested": (nested, "unreadable"),
     "fake": (fake, "unreadable"),
     "quantised": (lambda n, k: torch.quantize_per_tensor(torch.ones(n, k), 0.1, 0, torch.quint8), "unreadable"),
-    "ndarray": (lambda n, k: attn_lib.causal_mask(n, k).numpy(), "unreadable"),
+    "lists": (lambda n, k: attn_lib.causal_mask(n, k).tolist(), "unreadable"),
     "complex": (lambda n, k: torch.ones(n, k, dtype=torch.complex64), "value"),
     "empty": (lambda n, k: torch.zeros(0), "value"),
     "uint16": (lambda n, k: attn_lib.causal_mask(n, k).to(torch.uint16), "numbers"),
@@ -271,6 +216,11 @@ ODD = {  # answers to 3.2 → what they come to, or the misconception that they 
     "speechless": (raising(Speechless()), "raised"),
     "interrupt": (raising(KeyboardInterrupt()), "raised"),
     "exit": (raising(SystemExit(2)), "raised"),
+    "recursion": (recurses, "raised"),
+    "no arguments": (lambda: 1, "raised"),
+    "forgotten return": (lambda n, k: [].sort(), "none"),
+    "an axis more": (lambda n, k: attn_lib.causal_mask(n, k)[..., None], "value"),
+    "no function": (torch.ones(3, 3), ""),
 }
 
 
@@ -329,7 +279,7 @@ WRAPPINGS = {
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("id", ["1.2", "2.2", "3.2", "5.2", "7.2", "7.4", "12.1"])  # one for each form that is right
+@pytest.mark.parametrize("id", ["2.2", "5.2", "7.4", "12.1"])  # one for each form that is right
 def test_check_has_a_verdict_on_a_result_of_any_form(id):
     for name, wrapped in WRAPPINGS.items():
 
@@ -388,14 +338,6 @@ def test_three_checks_at_once_are_right():
     assert (sys.stdout, sys.stderr) == before
 
 
-def test_an_answer_may_check_another_one():
-    def curious(n_queries, n_keys):
-        assert check("3.2", OWN["3.2"]).status == "correct"
-        return OWN["3.2"](n_queries, n_keys)
-
-    assert check("3.2", curious).status == "correct"
-
-
 # ---------------------------------------------------------------------------------------------------------------- time
 
 
@@ -416,7 +358,7 @@ def excusing_exceptions_for_ever(n_queries, n_keys):
 
 
 def sleeping(n_queries, n_keys):
-    time.sleep(3)  # in C, where no exception reaches it
+    time.sleep(0.5)  # in C, where no exception reaches it
 
 
 def threads_of_checks():
@@ -520,16 +462,6 @@ def test_a_right_answer_of_another_precision_is_right(dtype):
     assert small(torch.exp, gradients=True).judge(lambda x: torch.exp(1.1 * x).to(dtype)).status == "wrong"
 
 
-@pytest.mark.parametrize("id", ["1.2", "2.1", "2.2", "3.3", "4.1", "4.2", "4.3"])
-@pytest.mark.parametrize("by", [5e-4, -0.01, 0.5])
-def test_an_answer_that_is_off_by_a_little_is_wrong(id, by):
-    def off(*args):
-        result = OWN[id](*args)
-        return (result[0] * (1 + by), *result[1:]) if isinstance(result, tuple) else result * (1 + by)
-
-    assert EXERCISES[id].judge(off).status == "wrong"
-
-
 def assigns_double(x):
     x.data = x.data.double()
 
@@ -569,16 +501,6 @@ def test_a_module_that_is_changed_is_noticed_too():
     assert exercise.judge(answer).came_to == "changed"
 
 
-def test_a_change_beside_gradients_is_noticed_too():
-    def answer(x, mask):
-        return (x * mask.logical_not_()).sum()
-
-    args = torch.ones(2), torch.tensor([True, False])
-    exercise = small(lambda x, mask: x, asks="my_sum(x, mask)", probes=[args])
-    for gradients in (False, True):
-        assert outcome_of(answer, args, exercise, lambda work: work(), gradients=gradients).kind == "changed"
-
-
 def test_a_list_that_is_changed_is_noticed_too():
     exercise = small(lambda x: torch.tensor(x), probes=[([1, 2],)])
     assert exercise.judge(lambda x: torch.tensor([x.pop(0), x.pop(0)])).came_to == "changed"
@@ -608,11 +530,6 @@ def test_an_argument_that_does_not_count_may_be_left_out():
     probe = torch.ones(2), torch.ones(2)
     exercise = small(lambda x, y: x * 2 + 0 * y, asks="my_double(x, y)", probes=[probe], gradients=True)
     assert exercise.judge(lambda x, y: x * 2).status == "correct"  # the gradient of y is 0, or there is none
-
-
-def test_a_gradient_that_flows_elsewhere_only_is_cut_off():
-    own = torch.ones((), requires_grad=True)
-    assert small(gradients=True).judge(lambda x: x.detach() * 2 * own).came_to == "detached"
 
 
 def test_a_wrong_gradient_of_softmax_is_noticed():
@@ -724,13 +641,6 @@ def test_a_case_left_open_is_no_stub():
     assert check("4.3", answer).status == "wrong"
 
 
-def test_an_invariant_that_raises_does_not_hold():
-    def holds(answer):
-        raise ZeroDivisionError
-
-    assert small(invariants=[("it is not twice the number", holds)]).judge(lambda x: x + x).status == "wrong"
-
-
 def after(calls, first, then):
     """An answer that comes to `first` in so many calls, and to `then` from there on."""
     seen = itertools.count()
@@ -779,40 +689,9 @@ def test_what_makes_the_difference_is_blamed(reference, answer, blamed):
     assert blamed in small(reference, probes=probes).judge(answer).message
 
 
-def test_a_learners_test_is_not_traced():
-    tells = small(lambda x: bool((x > 2).any()), after=lambda x, said: (torch.tensor([said]),))
-    assert "`trace`" not in tells.judge(lambda x: bool((x < 2).any())).message
-
-
 def test_an_answer_that_fails_when_traced_keeps_its_verdict():
     verdict = small().judge(after(2, lambda x: x * 3, lambda x: sys.exit(3)))
     assert (verdict.status, verdict.came_to) == ("wrong", "value")
-
-
-class Elsewhere:
-    """An answer that runs in a process of its own, which says what torch's functions it used there."""
-
-    def __init__(self, code, *used):
-        self.code, self.used = code, set(used)
-
-    def __call__(self, x):
-        return torch.tensor(self.code(x).tolist())
-
-
-def test_an_answer_in_another_process_says_what_it_used():
-    exercise = small(without=("mul",))
-    assert "`mul`" in exercise.judge(Elsewhere(lambda x: x + x, "mul", "add")).message
-    assert exercise.judge(Elsewhere(lambda x: x + x, "add")).status == "correct"
-    assert "`trace`" not in exercise.judge(Elsewhere(lambda x: x * 3)).message
-
-
-def test_5_2_names_the_modules_and_compares_no_operations():
-    def unguarded(ours, theirs):
-        ours.load_state_dict({name: torch.zeros_like(p) for name, p in ours.state_dict().items()})
-
-    message = check("5.2", unguarded).message
-    assert "ours=MultiHeadAttention(4, 2), theirs=MultiheadAttention(4, 2)" in message
-    assert "`trace`" not in message
 
 
 # ------------------------------------------------------------------------------------------------- which misconception
@@ -826,16 +705,10 @@ def capped(x):
     return (x * 2).clamp(max=6)
 
 
-def test_a_misconception_is_not_named_where_it_is_right():
-    exercise = small(probes=[(torch.ones(1),), (torch.ones(2),), (torch.full((3,), 5.0),)])
-    exercise.misconception()(capped)
-    assert exercise.judge(lambda x: capped(x).clone()).misconception == "capped"
-    assert exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception is None
-
-
 def test_a_misconception_avoided_in_some_calls_is_not_named():
     exercise = small(probes=[(torch.full((n,), 5.0),) for n in (1, 2, 3)])
     exercise.misconception()(capped)
+    assert exercise.judge(lambda x: capped(x).clone()).misconception == "capped"
     assert exercise.judge(lambda x: x * 2 if len(x) == 2 else capped(x)).misconception is None
     assert exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception == "capped"
 
@@ -921,23 +794,6 @@ def test_a_gradient_misconception_is_not_named_for_a_corner():
 # ------------------------------------------------------------------------------------------- how exercises are written
 
 
-def test_a_misconception_is_described_by_its_docstring():
-    def half_of_it(x):
-        """Only half of it comes back.
-
-        It is tempting
-        to stop here.
-
-        A second reason.
-        """
-
-    assert described_by(half_of_it) == (
-        "half-of-it",
-        "Only half of it comes back",
-        "It is tempting to stop here.\n\nA second reason.",
-    )
-
-
 @pytest.mark.parametrize("text", [None, "", "Only a name.", "A name\nin two lines.\n\nAnd why."])
 def test_a_misconception_without_name_or_why_is_refused(text):
     def nameless(x):
@@ -965,11 +821,6 @@ def test_a_misconception_has_forms_and_a_section_to_reread():
         assert verdict.message.endswith(f"{section_in_words('09#break-it')}.")
     with pytest.raises(ValueError, match="two misconceptions named 'thrice'"):
         exercise.misconception()(thrice)
-
-
-def test_names_in_the_course_include_aliases():
-    assert EXERCISES["3.2"].names_in_the_course() == {"causal_mask"}
-    assert EXERCISES["5.2"].names_in_the_course() == {"load_from_torch", "from_torch"}
 
 
 ANOTHER = '''"""Exercises of a notebook that somebody has added."""
@@ -1044,40 +895,3 @@ def test_two_exercises_of_one_name_are_refused():
     with pytest.raises(ValueError, match=r"two exercises 3\.2"):
         function("3.2", abs, as_="f(x)", title="", section="", probes=[], hints=[])
     assert kept == EXERCISES and find("3.2").title == "A causal mask"
-
-
-# --------------------------------------------------------------------------------------------- what probes are made of
-
-
-def test_numbers_of_a_probe_hang_on_its_shape_and_seed_alone():
-    with double_by_default():
-        first = probes.normal(3, 4)
-    torch.manual_seed(1)
-    assert torch.equal(first, probes.normal(3, 4)) and first.dtype == torch.float32
-    others = probes.normal(3, 4, seed=1), probes.normal(4, 4)[:3], probes.normal(2, 4)
-    assert all(not torch.equal(first[: len(other)], other) for other in others)
-
-
-@pytest.mark.parametrize("shape", [(2, 2), (4, 5), (2, 3, 4), (30, 3)])
-def test_a_random_mask_leaves_every_row_partly_open(shape):
-    mask = probes.random_mask(*shape)
-    assert mask.any(-1).all() and not mask.all(-1).any() and torch.equal(mask, probes.random_mask(*shape))
-    assert probes.random_mask(3, 1).all()
-
-
-def test_numbers_are_drawn_again_unless_they_mean_something():
-    draw = random.Random(3)
-    numbers = torch.linspace(-1, 9, 4000)
-    drawn = probes.redrawn(numbers, draw)
-    assert not torch.equal(drawn, numbers) and drawn.shape == numbers.shape
-    assert abs(drawn.mean() - 4) < 0.3 and abs(drawn.std() - numbers.std()) < 0.2
-    kept = [torch.rand(3), torch.tensor([True]), torch.tensor([-2]), torch.tensor([-0.5]), torch.tensor([-1, math.inf])]
-    assert all(probes.redrawn(arg, draw) is arg for arg in [*kept, 3, None, [1, -2]])
-    module = nn.Linear(3, 2)
-    before = module.weight.clone()
-    assert not torch.equal(probes.redrawn(module, draw).weight, before) and torch.equal(module.weight, before)
-
-
-def test_random_lengths_leave_something_to_pad():
-    drawn = [probe for seed in range(20) for probe in probes.random_lengths(random.Random(seed))]
-    assert len(drawn) == 40 and all(lengths.min() >= 1 and lengths.max() < max_len for lengths, max_len in drawn)

@@ -4,26 +4,21 @@ import html
 import math
 import re
 import sys
-import warnings
-import weakref
 
-import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from cells import operations, remarks, traced
+from cells import operations, traced
 from hypothesis import given
 from hypothesis import strategies as st
 from shown import CASES, run_of
 from strategies import normal, seeds
 from torch import nn
 
-from attn_lib import MultiHeadAttention, checks, masked_softmax, padding_mask, self_attention_steps, split_heads
+from attn_lib import MultiHeadAttention, checks, masked_softmax, padding_mask, split_heads
 from workbench.display.colours import on_any
 from workbench.display.plots import Figure
 from workbench.trace import trace
-
-several = st.integers(2, 5)  # an axis of size 1 is a surprise in itself
 
 
 def attention(q, k, v):
@@ -108,22 +103,6 @@ def test_operation_reads_as_it_is_written(written, read):
     assert operations(run)[-1] == read
 
 
-@given(several, several, several, several, several, seeds)
-def test_operations_come_in_order_with_the_shapes_they_had(batch, n_q, n_k, d_k, d_v, seed):
-    q, k, v = normal(batch, n_q, d_k, seed=seed), normal(batch, n_k, d_k, seed=seed), normal(batch, n_k, d_v, seed=seed)
-    run = trace(attention, q, k, v)
-    scores = (batch, n_q, n_k)
-    assert [(step.operation, *(shape for shape, _ in step.inputs), step.outputs[0][0]) for step in run.operations] == [
-        ("transpose(-2, -1)", (batch, n_k, d_k), (batch, d_k, n_k)),
-        ("@", (batch, n_q, d_k), (batch, d_k, n_k), scores),
-        (f"/ {math.sqrt(d_k):.4g}", scores, scores),
-        ("softmax(dim=-1)", scores, scores),
-        ("@", scores, (batch, n_k, d_v), (batch, n_q, d_v)),
-    ]
-    assert torch.equal(run.output, attention(q, k, v)) and not run.error and not run.surprises
-    assert torch.equal(run[3].value, (q @ k.mT / math.sqrt(d_k)).softmax(-1))
-
-
 def test_code_without_a_file_is_traced_without_lines():
     names = {}
     exec("def fn(x):\n    return x.relu() + 1", names)
@@ -155,21 +134,6 @@ def test_multi_head_attention_of_pytorch_is_seen_inside():
     assert [shape for shape, _ in call.inputs][:3] == [(3, 2, 8)] * 3
     wrong = trace(mha, x, x, x, attn_mask=torch.ones(5, 5).bool())
     assert "[5, 5]" in wrong.error and wrong.error in repr(wrong)
-
-
-def test_call_shows_those_of_several_results_that_go_on():
-    source = """
-        def places(x):
-            values, places = x.sort(dim=-1)
-            return places
-
-        def f(x):
-            a = places(x)
-            return a + 1, a * x
-    """
-    run = traced(source, torch.tensor([[0.5, 3.0, 2.0]]))
-    assert run[0].outputs == [((1, 3), torch.int64)] and run[0].value.tolist() == [[0, 2, 1]]
-    assert repr(run["0.0"]).endswith("result 2 of 2\n   0  2  1")
 
 
 def test_rows_that_are_not_shown_are_counted():
@@ -294,31 +258,10 @@ def test_endless_recursion_is_an_error_like_another():
     assert run.error.startswith("RecursionError") and len(run.operations) > 20 and "RecursionError" in repr(run)
 
 
-def test_interruption_passes_and_leaves_no_mode_behind():
-    def fn(x):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        trace(fn, normal(2))
-    assert torch.overrides._get_current_function_mode() is None
-
-
 @pytest.mark.parametrize("wrong", [torch.ones(2), None, 3])
 def test_what_cannot_be_called_is_refused(wrong):
     with pytest.raises(TypeError, match=r"got \w+: write trace\(fn, x\), not trace\(fn\(x\)\)"):
         trace(wrong)
-
-
-def test_compiled_code_is_traced_as_it_is_written():
-    compiled = torch.compile(attention, backend=lambda graph, inputs: graph)
-    q, k, v = (normal(2, 3, 4, seed=i) for i in range(3))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        run, inside = trace(compiled, q, k, v), trace(lambda *qkv: compiled(*qkv) * 2, q, k, v)
-    assert operations(run) == operations(trace(attention, q, k, v)) and run.name == "attention"
-    assert operations(inside) == [*operations(run), "* 2"]
-    layer, x = nn.Linear(3, 3), normal(2, 3, dtype=torch.float32)
-    assert trace(torch.compile(layer, backend=lambda graph, inputs: graph), x).name == "Linear"
 
 
 @pytest.mark.parametrize(
@@ -334,20 +277,6 @@ def test_tensors_of_any_kind_can_be_traced(x):
     assert operations(trace(lambda x: x * 2, x)) == ["* 2"]
     with torch.inference_mode():
         assert operations(trace(lambda x: x * 2, x)) == ["* 2"]
-
-
-def test_error_of_tracing_itself_is_not_called_the_learners():
-    mha = nn.MultiheadAttention(8, 2, batch_first=True).eval()
-    nested = torch.nested.nested_tensor([torch.ones(2, 8), torch.ones(3, 8)])
-    with torch.no_grad():
-        assert mha(nested, nested, nested, need_weights=False)[0].is_nested
-        assert "without trace this may run" in trace(mha, nested, nested, nested, need_weights=False).error
-
-
-def test_steps_of_the_first_lesson_can_be_traced():
-    x, w = normal(3, 4), normal(4, 3)
-    run = trace(self_attention_steps, x, w, w, w)
-    assert "softmax(dim=-1)" in operations(run) and not run.surprises
 
 
 # --------------------------------------------------------------------------------------- leaves everything as it was
@@ -371,28 +300,3 @@ def test_run_is_the_run_of_the_function_itself(seed, grad):
     if grad:
         gradient, wanted = (torch.autograd.grad(out[0].sum(), x)[0] for out in (run.output, expected))
         assert torch.equal(gradient, wanted)
-
-
-def test_no_result_is_held():
-    refs = []
-
-    def fn(x):
-        y = x * 2
-        refs.append(weakref.ref(y))
-        return y.sum()
-
-    run = trace(fn, normal(3, 3))
-    assert refs[0]() is None and run.output.ndim == 0
-
-
-def test_tensor_in_the_memory_of_a_lost_one_is_not_taken_for_it():
-    def fn(x):
-        for _ in range(100):
-            lost = x * 2
-            place = id(lost)
-            del lost
-            new = torch.from_numpy(np.ones(2))  # which trace does not see
-            if id(new) == place:
-                return new
-
-    assert any("* 2: computed and never used" in words for words in remarks(trace(fn, torch.ones(2))))

@@ -11,14 +11,11 @@ from bs4 import BeautifulSoup
 from strategies import normal
 from torch import nn
 
-from attn_lib import MultiHeadAttention, causal_mask, scaled_dot_product_attention, self_attention_steps, split_heads
-from workbench.display import show
+from attn_lib import MultiHeadAttention, causal_mask, scaled_dot_product_attention, split_heads
 from workbench.exercises.clinic import PATIENTS
 from workbench.exercises.clinic.anonymous import instance_of
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.trace import trace
-from workbench.trace.compare import Alike, equal, factor, largest_difference
-from workbench.trace.record import keep
 
 AGREE = "The outputs agree on these arguments."
 ones = torch.ones
@@ -119,19 +116,12 @@ def one_changed(x, place):
     return y
 
 
-@pytest.mark.parametrize("shape", [(64, 64), (2, 8, 16, 64), (600, 600)])
-@pytest.mark.parametrize("share", [0.0, 0.123, 1.0])
+@pytest.mark.parametrize("shape", [(64, 64), (600, 600)])
+@pytest.mark.parametrize("share", [0.0, 1.0])
 def test_one_number_that_differs_is_a_difference(shape, share):
     x = normal(*shape)
     found = trace(lambda x: x * 2, lambda x: one_changed(x, round(share * (x.numel() - 1))), x)
     assert found.difference is not None and "agree" not in found.verdict
-
-
-def test_results_without_numbers_are_told_by_their_operations():
-    nowhere = ones(2, device="meta")
-    said = [trace(lambda x: x * 2, lambda x, by=by: x * by, nowhere).verdict for by in (2, 3)]
-    assert ["both have `* 2`." in said[0], "A has `* 2`, B has `* 3`." in said[1]] == [True, True]
-    assert "no numbers that can be compared" in said[0]
 
 
 # ---------------------------------------------------------------------------------------------------------- where
@@ -195,19 +185,6 @@ def test_another_way_to_the_same_numbers_is_no_difference():
         assert found.difference is None and AGREE in repr(found) and torch.allclose(*found.output)
 
 
-def test_operand_of_a_product_is_named_by_where_it_was_made():
-    found = trace(multi_head, lambda x: multi_head(x, use=False), normal(2, 4, 8))
-    assert "A takes the result of `softmax(dim=-1)` and B that of `masked_fill(·, -1e+04)`" in found.verdict
-
-    def rounded(x, use=True):
-        scores = x * 2
-        both = scores.softmax(-1).half(), scores.half()
-        return both[0 if use else 1] @ x.half()
-
-    verdict = trace(rounded, lambda x: rounded(x, False), normal(4, 4, dtype=torch.float32)).verdict
-    assert "A takes the result of `softmax(dim=-1)` and B that of `* 2`" in verdict
-
-
 def test_versions_differ_in_numbers_that_were_never_arguments():
     ours, theirs = (lambda seed=seed: torch.rand(3, generator=torch.Generator().manual_seed(seed)) for seed in (0, 1))
     assert "both have `rand(3, generator=Generator)`: " in trace(ours, theirs).verdict
@@ -226,13 +203,6 @@ def test_pytorchs_module_returns_the_mean_of_our_weights():
         "1 of 2 outputs agrees, but output[1] has shape (2, 2, 3, 3) in A and (2, 3, 3) in B. "
         "First difference: B has `mean(dim=1)`, A has nothing like it."
     )
-
-
-def test_parts_of_a_dataclass_are_outputs_like_others():
-    inputs = [normal(3, 4, seed=seed) for seed in range(4)]
-    inputs[1:] = [matrix.T @ matrix for matrix in inputs[1:]]
-    halved, whole = (lambda *given, scale=scale: self_attention_steps(*given, scale=scale) for scale in (0.5, 1))
-    assert trace(whole, halved, *inputs).verdict.startswith("4 of 8 outputs agree, but output[4] differs in 9 numbers")
 
 
 PAIRS = [
@@ -309,43 +279,6 @@ def test_long_comparison_shows_where_they_part_and_the_rest_if_asked():
     inside = [row for fold in page("details") for row in fold("tr")]
     left_out = [int(n) for n in re.findall(r"… (\d+) row", repr(found))]
     assert len(inside) == sum(left_out) == len(every) - len(rows) - 4
-
-
-# ------------------------------------------------------------------------------------------- how numbers are compared
-
-
-def test_equal_results_are_found_whatever_their_size():
-    alike, zeros = Alike(), keep(torch.zeros(2))
-    nothing = keep(torch.full((2,), math.nan))
-    assert alike.number(zeros) == alike.number(zeros) != alike.number(nothing) == alike.number(nothing)
-    for seed in range(300):
-        one = normal(6, seed=seed) * 1.07**seed
-        near, other = one * (1 + 0.9 * show.RTOL), one * 1.01
-        assert equal(keep(one), keep(near)) and not equal(keep(one), keep(other))
-        assert alike.number(keep(one)) == alike.number(keep(near)) != alike.number(keep(other)), seed
-
-
-def test_scale_is_what_every_number_was_multiplied_by():
-    one = keep(torch.tensor([1.0, 2, 3, -math.inf]))
-    assert factor(one, keep(torch.tensor([2.0, 4, 6, -math.inf]))) == pytest.approx(2)
-    assert factor(keep(torch.tensor([True, False])), keep(torch.tensor([2.0, 0]))) is None, "a mask has no scale"
-    for other in ([2.0, 4, 6.02, -math.inf], [-2.0, -4, -6, -math.inf], [2.0, 4, 6, math.inf], [2.0, 4]):
-        assert factor(one, keep(torch.tensor(other))) is None
-    assert factor(keep(ones(3)), keep(2 * ones(3))) is None, "one number three times shows no scale"
-
-
-@pytest.mark.parametrize(
-    "one, other, wanted",
-    [
-        ([math.nan, 1], [2.0, 1], (math.inf, 1)),
-        ([2.0, 1], [2.0, 1], (0, 0)),
-        ([math.inf, 1], [2.0, 1], (math.inf, 1)),
-        ([0, 0.0], [2.0**20, 1e-3], (2**20, 1)),
-        ([math.nan, 1e-9, 1], [math.nan, 0, 2], (1, 1)),
-    ],
-)
-def test_largest_difference_counts_only_numbers_that_differ(one, other, wanted):
-    assert largest_difference(keep(torch.tensor(one)), keep(torch.tensor(other))) == wanted
 
 
 # ---------------------------------------------------------------------------------------------------- the bug clinic

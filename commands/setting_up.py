@@ -264,7 +264,7 @@ if os.path.exists(".copy.json"):  # in the folder of a learner's copies
 
 # -------------------------------------------------------------------------- JupyterLab's extension: workbench/lab
 
-MODULES = ["lab/*.js", "questions/form.js", "board/page/elements.js", "board/page/keys.js"]
+MODULES = ["lab/*.js", "questions/*.js", "board/page/elements.js", "board/page/keys.js"]
 FACES = {  # file → what @font-face says of it
     "source-serif-4-latin-wght-normal.woff2": '"Source Serif 4"; font-weight: 200 900',
     "source-serif-4-latin-wght-italic.woff2": '"Source Serif 4"; font-weight: 200 900; font-style: italic',

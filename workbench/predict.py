@@ -136,7 +136,7 @@ class Prediction:
 
         def judged(text):
             found = _judge(type(self), self.question, text, self.truth, self.given)
-            found.again = "You have another try."
+            found.again = "" if found.status == "unreadable" else "Try again."  # as questions/entry.js
             return found
 
         form = GuessForm(self.question, reader.size(self.question, self.wanted), judged, _asked_beside())

@@ -1,5 +1,6 @@
 // The hall's guesses: what waits for them, and how they are answered where no Python runs.
 
+import { entryOf, verdictOf } from "../../workbench/questions/entry.js";
 import { all } from "../pages/kit.js";
 import { phonesVoteOn, sayPhonesVote } from "./hall.js";
 import { giveBack, hold } from "./held.js";
@@ -25,14 +26,13 @@ export const guessOf = (cell) => cell.querySelector(".guess label input")?.value
 
 export function answerInPage(cell, text, judged = attnGuess.judge(settings.questions[cell.dataset.id], text)) {
   const verdict = cell.querySelector(".verdict");
-  const { right, unread, says, key } = judged;
+  const { right, unread, key } = judged;
   const before = wrong.get(cell) ?? new Set();
   if (!right && !unread) wrong.set(cell, before.add(key));
   const enough = before.size >= TRIES;
-  const sign = right ? "✓" : unread ? "…" : "✗";
-  const again = !right && !unread && !enough;
-  verdict.innerHTML = `${sign} ${says}${again ? " Try again." : ""}`;
-  verdict.className = `verdict ${right ? "right" : "wrong"}${again ? " again" : ""}`;
+  const { html, kind } = verdictOf(judged, enough);
+  verdict.innerHTML = html;
+  verdict.className = `verdict ${kind}${kind === "wrong" && !enough ? " again" : ""}`;
   verdict.classList.toggle("long", verdict.offsetHeight > 40); // above choices the picture makes room
   if (right || enough) reveal(cell);
   else if (cell.contains(document.activeElement)) document.activeElement.select?.(); // the next guess takes its place
@@ -94,11 +94,11 @@ export function startGuesses(answer) {
     if (plot) hold(saved, plot, saved.innerHTML);
   }
   for (const cell of cells.filter((one) => "question" in one.dataset)) {
-    // By its button or Enter, which clicks it: a frame that may send no forms has no event "submit"
-    cell.querySelector("form.guess > button:not(.choice)").addEventListener("click", (event) => {
-      event.preventDefault();
-      const text = cell.querySelector(".guess label input").value;
-      if (text.trim()) answerOrChoose(cell, text, answer);
+    entryOf({
+      fields: [cell.querySelector(".guess label input")],
+      button: cell.querySelector("form.guess > button:not(.choice)"),
+      send: (text) => answerOrChoose(cell, text, answer),
+      refuse: () => {}, // a key too many puts no words on the wall
     });
     for (const choice of all(".choice", cell)) choice.addEventListener("click", () => choose(cell, choice, answer));
     const saved = cell.querySelector(".outputs.saved");

@@ -101,7 +101,7 @@ export function closeBeforeTruth() {
 
 // What a phone has to know to ask. What an answer is not, as what it is, stays here.
 function forPhones(cell) {
-  const { id, form, size, whole, options, members, range, rows } = questionOf(cell);
+  const { id, form, size, whole, options, members, range, rows, asks, refuses } = questionOf(cell);
   const words = document.createElement("p");
   words.innerHTML = storeOf(slideOf(cell)).ask;
   for (const index of all("sub", words)) index.prepend("_"); // there it is text
@@ -111,7 +111,10 @@ function forPhones(cell) {
     return { ...question, kind: "set", options: members.map(withoutDigits), first: range[0] };
   if (form === "words") return { ...question, kind: "each", options, size, rows };
   if (choices.length) return { ...question, kind: "one", options: choices };
-  return form === "shape" ? { ...question, kind: "shape" } : { ...question, kind: "numbers", size, whole };
+  const reads = { form, size, whole, range, asks, refuses };
+  return form === "shape"
+    ? { ...question, kind: "shape", reads }
+    : { ...question, kind: "numbers", size, whole, reads };
 }
 
 // The truth and what slips make of it, in an order that says nothing.

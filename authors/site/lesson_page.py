@@ -290,7 +290,9 @@ def guess_form(id, question, answer="", example=""):
         words = "".join(
             f'<button type="button" class="word">{html.escape(word)}</button>' for word in question["options"]
         )
-        entry = f'<span class="words" role="group" aria-label="{name}">{words}</span><input type="hidden">'
+        entry, how = f'<span class="words" role="group" aria-label="{name}">{words}</span>', ""
+    elif question["options"]:
+        entry = "".join(choice(row, question["options"]) for row in question["rows"]) + " <button>Check</button>"
         how = ""
     else:
         entry = (
@@ -304,6 +306,12 @@ def guess_form(id, question, answer="", example=""):
         f'<p class="how">{html.escape(how)}</p><p class="verdict" role="status"></p>'
         f'<div class="answer" hidden>{answer}</div></form>'
     )
+
+
+def choice(row, options):
+    """A choice of one of these words for a row, as questions/form.js has it."""
+    words = "".join(f"<option>{html.escape(word)}</option>" for word in options)
+    return f'<label class="choice">{html.escape(row)}<select><option value="">…</option>{words}</select></label>'
 
 
 def keyboard(question):

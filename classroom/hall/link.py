@@ -17,7 +17,17 @@ import segno
 from tornado import httpclient, ioloop, websocket
 
 SERVER = Path(__file__).with_name("server.py")
-ASKED = ("id", "ask", "kind", "options", "size", "whole", "first", "rows")  # all that a phone gets of a question
+ASKED = (
+    "id",
+    "ask",
+    "kind",
+    "options",
+    "size",
+    "whole",
+    "first",
+    "rows",
+    "reads",
+)  # all that a phone gets of a question
 HEARD = ("code", "phones", "refused", "per_address", "most", "more", "phase")  # that the deck shows as they are
 PASSED_ON = ("PATH", "LANG", "SYSTEMROOT")  # of the environment, which has tokens; Windows needs the last
 

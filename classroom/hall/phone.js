@@ -2,6 +2,8 @@
 // kept here, so that nothing is lost when the network, or the page, goes away.
 
 import { all, make, memory, remembers } from "../../authors/pages/kit.js";
+import { refusal } from "../../authors/pages/reading.js";
+import { EMPTY } from "../../workbench/questions/entry.js";
 
 const one = (id) => document.getElementById(id);
 const heading = document.querySelector("h1");
@@ -260,13 +262,15 @@ function oneOf({ options }) {
   return [make("div", { className: "list" }, ...buttons)];
 }
 
-function sender(text) {
+// why: what keeps a text from being sent, in words, or "".
+function sender(text, why = () => "") {
   return button(
     "Send",
     () => {
       const found = text();
-      if (found) vote(found);
-      else say("Something is still empty.", true);
+      const refused = found ? why(found) : EMPTY;
+      if (refused) say(refused, true);
+      else vote(found);
     },
     { className: "send wide" },
   );
@@ -319,7 +323,7 @@ function set({ options }) {
 }
 
 // Boxes for numbers with a pad of our own: phones' own have no minus, or no point. A shape has as many as one likes.
-function numbers({ kind, size }) {
+function numbers({ kind, size, reads }) {
   const line = make("div", { className: "boxes" });
   const boxes = () => all("input", line);
   let at;
@@ -356,7 +360,7 @@ function numbers({ kind, size }) {
     const sizes = boxes().map(({ value }) => value.trim());
     return sizes.every(Boolean) && sizes.join("; ");
   };
-  const go = sender(text);
+  const go = sender(text, (found) => reads && refusal({ names: {}, options: [], skip: "", ...reads }, found));
   go.className = "send two";
   const many = (size ?? 2) > 1;
   const pad = make(

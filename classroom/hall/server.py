@@ -21,6 +21,7 @@ import json
 import logging
 import os
 import re
+import runpy
 import secrets
 import sys
 import threading
@@ -44,7 +45,7 @@ FULL = "There is no place left. Wait here: you come in by yourself as soon as th
 PATIENCE = 300  # seconds for which a relay keeps the hall of a deck that it has lost
 PORTS = range(8000, 8020)
 HERE = Path(__file__).parent
-SCRIPTS = HERE.parents[1] / "authors/pages/kit.js", HERE / "phone.js"  # the second is written as importing the first
+MODULES = HERE.parents[1] / "workbench/board/modules.py"  # run by its path: the package would bring PyTorch
 
 
 class Phone:
@@ -352,9 +353,10 @@ SOURCES = (
 def page():
     """The page with its style and script in it, compressed."""
     text = (HERE / "phone.html").read_text(encoding="utf-8")
-    script = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+    script = runpy.run_path(str(MODULES))["script"](HERE / "phone.js")
     text = text.replace("/*css*/", (HERE / "phone.css").read_text(encoding="utf-8"))
-    text = text.replace("/*js*/", re.sub(r"^import .*\n|^export ", "", script, flags=re.M))
+    text = text.replace("/*js*/", script)
+    text = re.sub(r"^\s*(//.*\n|/\*\*.*\*/\n)?", "", text, flags=re.M)  # whole lines alone: a string may hold //
     return gzip.compress(text.encode(), 9, mtime=0)
 
 

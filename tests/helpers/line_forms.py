@@ -25,6 +25,7 @@ my_keys = ... X @ W_k
 X @ W_k = my_keys
 my_keys = “X @ W_k”
 my_keys = X @ W_k\\nprint(my_keys)
+my_keys = torch.tensor([x @ W_k for x in X])
 """,
     "01.my-scores": """
 my_scores: torch.Tensor = keys @ queries.T

@@ -311,7 +311,7 @@ def test_a_form_tells_a_page_nothing_before_its_answer(copy):
 
 def test_a_form_has_another_try_and_says_what_was_wrong(copy):
     form = form_of(ONE, 1234, column=5678)
-    assert enter(form, "5678") == "wrong" and "You <em>did</em> column. You have another try." in form.verdict
+    assert enter(form, "5678") == "wrong" and "You <em>did</em> column. Try again." in form.verdict
     assert enter(form, "1234.0") == "right" and "Right" in form.verdict and form.entered == "1234.0"
 
 

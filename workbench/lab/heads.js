@@ -169,9 +169,7 @@ export class Question extends Head {
     event.preventDefault();
     event.stopPropagation();
     this.isOnwards = true;
-    const form = this.form.querySelector("form");
-    if (form) form.requestSubmit();
-    else event.target.click();
+    (this.form.querySelector("form > button:not([type])") ?? event.target).click();
   }
   async answer(text) {
     const { lesson, part } = this;
@@ -199,10 +197,9 @@ export class Question extends Head {
   /** As its cell, by Shift+Enter: with what stands in the form. */
   async act() {
     if (!this.isTaken && !this.isDone && this.isUnanswered) {
-      const form = this.form.querySelector("form");
-      if (form?.querySelector("input")?.value.trim()) {
+      if (this.form.querySelector("input")?.value.trim()) {
         this.isOnwards = true;
-        form.requestSubmit();
+        this.form.querySelector("form > button:not([type])").click();
       } else this.stop("");
       return false;
     }

@@ -2,28 +2,34 @@
 
 import { button, element } from "../board/page/elements.js";
 import { keysOf } from "../board/page/keys.js";
+import { entryOf } from "./entry.js";
 
 export default { render };
 
 function render({ model, el }) {
   const { options, rows, size, asks } = model.get("question");
   const send = (text) => model.send({ guess: text });
-  const entry = options.length && size === 1 ? buttonsOf(options, send) : lineOf(options, rows, size, asks, send);
+  const verdict = element("div", { class: "verdict", role: "status" });
+  const refuse = (words) => {
+    verdict.textContent = words;
+  };
+  const { node, entry } =
+    options.length && size === 1 ? buttonsOf(options, send) : lineOf(options, rows, size, asks, send, refuse);
   const giveUp = button("Show me", () => send("show"));
   giveUp.className = "give-up";
-  const verdict = element("div", { class: "verdict", role: "status" });
-  const root = element("div", { class: "attn-guess", role: "group", "aria-label": "Your guess" });
-  root.append(entry.node, giveUp, verdict);
-  entry.node.append(giveUp);
+  node.append(giveUp);
+  const root = element("div", { class: "attn-guess", role: "group", "aria-label": "Your guess" }, node, verdict);
   let isOpen = model.get("is_open");
   function show() {
-    entry.show(model.get("entered"));
+    if (model.get("entered")) entry.put(model.get("entered"));
     el.closest(".jp-OutputArea")?.toggleAttribute("data-attn-guessed", Boolean(model.get("verdict")));
     if (isOpen && !model.get("is_open") && root.contains(document.activeElement)) leave(root); // Shift+Enter goes on
     isOpen = model.get("is_open");
-    giveUp.hidden = !model.get("is_open");
-    root.classList.toggle("answered", !model.get("is_open"));
-    if (verdict.innerHTML !== model.get("verdict")) verdict.innerHTML = model.get("verdict");
+    giveUp.hidden = !isOpen;
+    root.classList.toggle("answered", !isOpen);
+    if (verdict.innerHTML === model.get("verdict")) return;
+    verdict.innerHTML = model.get("verdict");
+    entry.again();
   }
   model.on("change", show);
   el.replaceChildren(root);
@@ -50,17 +56,12 @@ function runOn(node) {
 
 // One of few words: a button for each.
 function buttonsOf(options, send) {
-  const buttons = options.map((option) => button(option, () => send(option)));
-  return {
-    node: element("div", { class: "entry" }, ...buttons),
-    show: (entered) => {
-      for (const one of buttons) one.setAttribute("aria-pressed", String(one.textContent === entered));
-    },
-  };
+  const words = options.map((option) => element("button", { type: "button" }, option));
+  return { node: element("div", { class: "entry" }, ...words), entry: entryOf({ words, send }) };
 }
 
 // A line for numbers, or a choice for each of several words.
-function lineOf(options, rows, size, asks, send) {
+function lineOf(options, rows, size, asks, send, refuse) {
   const id = `guess-${Math.random().toString(36).slice(2)}`;
   const fields = options.length
     ? Array.from({ length: size }, () => choiceOf(options))
@@ -69,32 +70,20 @@ function lineOf(options, rows, size, asks, send) {
     ? fields.map((field, i) => element("label", { class: "choice" }, rows[i] ?? `word ${i + 1} of ${size}`, field))
     : [element("label", { for: id }, "Your guess"), ...fields];
   const how = element("p", { class: "how" }, options.length ? "" : asks);
-  const form = element("form", { class: "entry" }, ...named, element("button", {}, "Check"), how);
-  const text = () => fields.map((field) => field.value).join(", ");
-  function check(event) {
-    event.preventDefault();
-    if (fields.every((field) => field.value.trim())) send(text());
-  }
-  form.addEventListener("submit", check);
+  const check = element("button", {}, "Check");
+  const form = element("form", { class: "entry" }, ...named, check, how);
+  const entry = entryOf({ fields, button: check, send, refuse });
+  form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || !event.target.matches("input")) return;
-    check(event); // JupyterLab would eat it
+    event.preventDefault(); // JupyterLab would eat it
+    entry.check();
     if (event.shiftKey) runOn(form);
   });
-  return {
-    node: form,
-    show: (entered) => {
-      if (!entered || entered === text()) return;
-      const parts = options.length ? entered.split(", ") : [entered];
-      fields.forEach((field, i) => {
-        field.value = parts[i] ?? "";
-      });
-    },
-  };
+  return { node: form, entry };
 }
 
-// None is left out: the browser says which one is missing.
 function choiceOf(options) {
   const lines = ["", ...options].map((option) => element("option", { value: option }, option || "…"));
-  return element("select", { required: "" }, ...lines);
+  return element("select", {}, ...lines);
 }

@@ -1,6 +1,7 @@
 // A line of one's own beside the course's: what it gives is compared as workbench/predict.py's `blank` compares it, and
 // told in its words. Whoever changes one changes the other, and a test compares them.
 
+import { difference, isNear } from "../differs.js";
 import { CLOSE_CALL, UNSURE } from "./limits.js";
 import { MODULES, Python, parsed, readable, Unreadable } from "./python.js";
 import {
@@ -17,7 +18,7 @@ import {
   Unknown,
 } from "./tensor.js";
 import { settings } from "./torch.js";
-import { Dtype, ELLIPSIS, isList, isNumber, kindOf, Thing, Tuple } from "./values.js";
+import { Dtype, ELLIPSIS, isNumber, kindOf, Thing, Tuple } from "./values.js";
 
 const AGAIN = "Mend your line and compare it again, or look at the course's.";
 
@@ -145,7 +146,7 @@ const isOpen = (x) => x === null || x === ELLIPSIS || (Array.isArray(x) && x.som
 /** Nested lists of numbers, True and False. */
 function nested(x) {
   if (x instanceof Tensor) return listOf(x);
-  if (isList(x)) return x.map(nested);
+  if (Array.isArray(x)) return x.map(nested);
   if (typeof x === "boolean") return x;
   if (isNumber(x)) return Number(x);
   return undefined; // none of what is asked for
@@ -179,37 +180,17 @@ function largestGap(mine, slip) {
   return flat(mine).reduce((most, x, i) => Math.max(most, gapOf(x, others[i])), 0);
 }
 
-const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
-const isNear = (x, y, within) => gapOf(x, y) <= within;
-
 /** What can be said of a wrong line without its answer. */
-function difference(mine, wanted, within) {
+function sayDifference(mine, wanted, within) {
   const [here, there] = [formOf(mine), formOf(wanted)];
   if (here === "ragged") return "Its rows have different lengths.";
   const [ours, theirs] = [flat(mine), flat(wanted)];
-  if (String(here) !== String(there)) {
-    const shapes = `Its shape is ${shapeInWords(here)}, and should be ${shapeInWords(there)}.`;
-    const isAlike =
-      ours.length === theirs.length &&
-      ours.every((x, i) => typeof x === typeof theirs[i] && isNear(x, theirs[i], within));
-    return isAlike ? `The right numbers, but the shape is part of the answer. ${shapes}` : shapes;
-  }
-  const areFlags = (list) => list.length > 0 && list.every((x) => typeof x === "boolean");
-  if (areFlags(theirs) && ours.some((x) => typeof x === "number"))
-    return "True and False are asked for, and yours has numbers.";
-  if (areFlags(theirs)) {
-    const wrong = ours.filter((x, i) => x !== theirs[i]).length;
-    return `${wrong} of ${theirs.length} ${wrong === 1 ? "is" : "are"} not right.`;
-  }
-  if (ours.some((x) => typeof x === "boolean")) return "That is not what happens. Can you say why?";
-  if (ours.every((x, i) => isNear(-x, theirs[i], within))) return "The size is right, the sign is not.";
-  if (theirs.length === 1) return ours[0] > theirs[0] ? "That is too large." : "That is too small.";
-  const up = (list) => [...list].sort((a, b) => a - b);
-  if (up(ours).every((x, i) => isNear(x, up(theirs)[i], within))) return "The right numbers, in another order.";
-  const wrong = ours.filter((x, i) => !isNear(x, theirs[i], within)).length;
-  if (wrong === theirs.length)
-    return wrong > 2 ? "None of the numbers is right." : "Neither of the two numbers is right.";
-  return `${wrong} of ${count(theirs.length, "number")} ${wrong === 1 ? "is" : "are"} not right.`;
+  if (String(here) === String(there)) return difference(ours, theirs, within);
+  const shapes = `Its shape is ${shapeInWords(here)}, and should be ${shapeInWords(there)}.`;
+  const isAlike =
+    ours.length === theirs.length &&
+    ours.every((x, i) => typeof x === typeof theirs[i] && isNear(Number(x), Number(theirs[i]), within));
+  return isAlike ? `The right numbers, but the shape is part of the answer. ${shapes}` : shapes;
 }
 
 /** What is said to several results of a call, of which one is asked for, or "". */
@@ -362,7 +343,7 @@ function verdictOn(line, value, lesson) {
     .sort((a, b) => a.gap - b.gap);
   const shape = formOf(mine);
   const both = shape === "ragged" || Array.isArray(value) ? {} : { yours: mine, expected: wanted };
-  const says = near[0]?.says ?? (severalForOne(value, wanted) || difference(mine, wanted, within));
+  const says = near[0]?.says ?? (severalForOne(value, wanted) || sayDifference(mine, wanted, within));
   return { status: "wrong", slip: near[0]?.name ?? null, says, again: AGAIN, ...both };
 }
 

@@ -2,9 +2,9 @@
 
 import { parser } from "@lezer/python";
 import { DEEPEST, MOST_CALLS } from "./limits.js";
-import { begin, Mistake, numbersOf, numelOf, select, Tensor, Unknown } from "./tensor.js";
+import { begin, Mistake, numbersOf, numelOf, refuse, select, Tensor, Unknown } from "./tensor.js";
 import { BINARY, FUNCTIONS, fromTensor, indexed, METHODS, OF_FUNCTIONAL, PROPERTIES, UNARY } from "./torch.js";
-import { Dtype, ELLIPSIS, isList, isNumber, kindOf, numberOf, Once, Slice, sequence, Thing, Tuple } from "./values.js";
+import { Dtype, ELLIPSIS, isNumber, kindOf, numberOf, Once, Slice, sequence, Thing, Tuple } from "./values.js";
 
 /** What cannot be read as Python: a reason, and from where to where. */
 export class Unreadable extends Error {
@@ -118,6 +118,7 @@ for (const name of ["sqrt", "exp", "sin", "cos", "tan", "tanh", "log2"])
   math[name] = ([x]) => {
     const number = single(x);
     const out = Math[name](number);
+    refuse(Math.abs(out) === Infinity && Number.isFinite(number), "OverflowError", "math range error");
     if (Number.isNaN(out) && !Number.isNaN(number)) throw new Mistake(`ValueError: math.${name} is not for ${number}`);
     return out;
   };
@@ -272,7 +273,10 @@ const ARITHMETIC = {
   "|": (x, y) => x | y,
   "^": (x, y) => x ^ y,
 };
-const modulo = (x, y) => (typeof x === "bigint" ? ((x % y) + y) % y : x - y * Math.floor(x / y));
+function modulo(x, y) {
+  const rest = x % y;
+  return rest && rest < 0 !== y < 0 ? rest + y : rest; // has y's sign
+}
 const ORDER = { "<": (x, y) => x < y, "<=": (x, y) => x <= y, ">": (x, y) => x > y, ">=": (x, y) => x >= y };
 
 function numbers(sign, a, b) {
@@ -283,6 +287,7 @@ function numbers(sign, a, b) {
   if (["/", "//", "%"].includes(sign) && Number(y) === 0) throw new Mistake("ZeroDivisionError: division by zero");
   if (sign === "/") return Number(x) / Number(y);
   if (sign === "**") {
+    refuse(Number(x) === 0 && Number(y) < 0, "ZeroDivisionError", "0 cannot be raised to a negative power");
     if (areWhole && y >= 0n) return y < 200n ? x ** y : fail("so high a power");
     return Number(x) < 0 && !Number.isInteger(Number(y)) ? fail("a root of a number below 0") : Number(x) ** Number(y);
   }
@@ -290,7 +295,8 @@ function numbers(sign, a, b) {
     if (!areWhole) throw new Mistake(`TypeError: \`${sign}\` is not for these numbers`);
     return flags ? ARITHMETIC[sign](x, y) === 1n : ARITHMETIC[sign](x, y);
   }
-  if (!(sign in ARITHMETIC)) throw new Mistake(`TypeError: \`${sign}\` is not for two numbers`);
+  refuse(sign === "@", "TypeError", "`@` is not for two numbers");
+  if (!(sign in ARITHMETIC)) throw new Unknown(`\`${sign}\``);
   return areWhole ? ARITHMETIC[sign](x, y) : ARITHMETIC[sign](Number(x), Number(y));
 }
 
@@ -311,27 +317,27 @@ function operate(sign, a, b) {
         ? new Unknown(words)
         : new Mistake(`TypeError: there is no ${words}`);
     }
-    return BINARY[sign](a, b);
+    return sign in BINARY ? BINARY[sign](a, b) : fail(`\`${sign}\``);
   }
   if (sign === "==" || sign === "!=") return equal(a, b) === (sign === "==");
   if (isNumber(a) && isNumber(b)) return numbers(sign, a, b);
-  if (sign === "+" && isList(a) && isList(b) && a instanceof Tuple === b instanceof Tuple)
+  if (sign === "+" && Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple)
     return a instanceof Tuple ? Tuple.from([...a, ...b]) : [...a, ...b];
-  if (sign === "*" && isList(a) && typeof b === "bigint") {
+  if (sign === "*" && Array.isArray(a) && typeof b === "bigint") {
     if (Number(b) * a.length > MOST_CALLS) throw new Unknown("so long a list");
     const long = Array(Math.max(0, Number(b)))
       .fill([...a])
       .flat();
     return a instanceof Tuple ? Tuple.from(long) : long;
   }
-  if (sign === "*" && isList(b) && typeof a === "bigint") return operate(sign, b, a);
+  if (sign === "*" && Array.isArray(b) && typeof a === "bigint") return operate(sign, b, a);
   throw new Unknown(`\`${sign}\` of ${kindOf(a)} and ${kindOf(b)}`);
 }
 
 const cut = (list, { from, to, step }) => {
   const by = Number(step ?? 1n);
-  if (by !== 1) throw new Unknown("every so many of a list");
-  const out = list.slice(Number(from ?? 0n), to === null ? undefined : Number(to));
+  if (by < 1) throw new Unknown("a list from its end on");
+  const out = list.slice(Number(from ?? 0n), to === null ? undefined : Number(to)).filter((_, i) => i % by === 0);
   return list.fields ? Tuple.from(out) : out;
 };
 
@@ -570,8 +576,11 @@ export class Python {
   }
   ofUnaryExpression(node, at) {
     const [sign, operand] = children(node);
-    const x = this.value(operand, at);
     const words = text(at.source, sign);
+    const isLogical =
+      operand.name === "BinaryExpression" && children(operand).some(({ name }) => /^(and|or)$/.test(name));
+    if (words === "not" && isLogical) throw new Unknown("`not` before `and` or `or` without brackets"); // the grammar's tree is another than Python's
+    const x = this.value(operand, at);
     if (words === "not") return !isTrue(x);
     if (x instanceof Tensor) return UNARY[words](x);
     if (!isNumber(x)) throw new Unknown(`\`${words}\` of ${kindOf(x)}`);
@@ -587,6 +596,8 @@ export class Python {
       const first = this.value(left, at);
       return isTrue(first) === (sign === "and") ? this.value(right, at) : first;
     }
+    if (right.name === "UnaryExpression" && right.firstChild.name === "not")
+      throw new Unreadable(`\`not\` stands behind \`${sign}\`: brackets are missing around it`, right.from);
     const isChain = (one) =>
       one.name === "BinaryExpression" &&
       COMPARES.test(
@@ -608,7 +619,7 @@ export class Python {
     if (sign === "is" || sign === "is not") return (a === b) === (sign === "is");
     if (sign === "in" || sign === "not in") {
       if (!Array.isArray(b) && !(b instanceof Once)) throw new Unknown(`\`${sign}\` ${kindOf(b)}`);
-      return holdsSome(b, (x) => isTrue(operate("==", a, x))) === (sign === "in");
+      return holdsSome(b, (x) => x === a || isTrue(operate("==", a, x))) === (sign === "in");
     }
     return operate(sign, a, b);
   }
@@ -620,7 +631,7 @@ export class Python {
     if (owner instanceof Tensor) return indexed(owner, key);
     if (owner instanceof Once)
       throw new Mistake("TypeError: what is gone through once has no places: make a list of it, `list(…)`");
-    if (!isList(owner)) throw new Unknown(`[ ] behind ${kindOf(owner)}`);
+    if (!Array.isArray(owner)) throw new Unknown(`[ ] behind ${kindOf(owner)}`);
     if (key instanceof Slice) return cut(owner, key);
     const place =
       typeof key === "bigint"
@@ -667,7 +678,7 @@ export class Python {
         close: nearest(name, [...METHODS.keys(), ...Object.keys(PROPERTIES)]),
       });
     }
-    if (name === "append" && isList(owner) && !(owner instanceof Tuple))
+    if (name === "append" && Array.isArray(owner) && !(owner instanceof Tuple))
       return ([x]) => (owner.push(x) > MOST_CALLS ? fail("so long a list") : null);
     if (owner instanceof Tuple && owner.fields?.includes(name)) return owner[owner.fields.indexOf(name)];
     throw new Unknown(`\`${words}.${name}\``);
@@ -691,6 +702,7 @@ export class Python {
       if (nodes[i].name === ",") continue;
       if (nodes[i].name === "**") throw new Unknown("`**` in a call");
       if (nodes[i + 1]?.name === "AssignOp") {
+        if (text(at.source, nodes[i + 1]) !== "=") throw new Unknown("`:=`");
         const name = text(at.source, nodes[i]);
         if (name in named)
           throw new Unreadable(`the argument \`${name}\` stands here twice`, nodes[i].from, nodes[i].to);

@@ -24,7 +24,7 @@ export function begin(isSingle) {
 
 function spend(count) {
   steps += count;
-  if (count > MOST_STEPS || steps > MOST_STEPS) throw new Unknown("a line that takes so long or so much memory");
+  if (steps > MOST_STEPS) throw new Unknown("a line that takes so long or so much memory");
 }
 
 export const numelOf = (shape) => shape.reduce((a, b) => a * b, 1);
@@ -68,17 +68,15 @@ export class Tensor {
 
 /** A new tensor of these numbers, rounded to their kind. */
 export function newTensor(dtype, shape, numbers, layoutKnown = true) {
-  const round = ROUND[dtype];
-  const data = Float64Array.from(numbers, round);
-  const tensor = new Tensor(dtype, shape, data);
-  tensor.layoutKnown = layoutKnown;
-  return tensor;
+  const data = Float64Array.from(numbers, ROUND[dtype]);
+  return Object.assign(new Tensor(dtype, shape, data), { layoutKnown });
 }
 
 /** The same numbers, placed in memory as a tensor was that had these strides. */
 export function laidOut(tensor, strides) {
-  const places = numbersOf(offsets(tensor.shape, strides));
-  const data = new Float64Array(places.reduce((most, place) => Math.max(most, place), 0) + 1);
+  const size = strides.reduce((sum, stride, d) => sum + stride * (tensor.shape[d] - 1), 1);
+  const places = numbersOf(new Tensor("int64", tensor.shape, Float64Array.from(Array(size).keys()), strides));
+  const data = new Float64Array(size);
   numbersOf(tensor).forEach((x, i) => (data[places[i]] = x));
   return new Tensor(tensor.dtype, tensor.shape, data, strides);
 }
@@ -92,9 +90,8 @@ function room(shape) {
 
 /** The same numbers in the same memory, under another shape. */
 function viewOf(tensor, shape, strides, offset = tensor.offset) {
-  const view = new Tensor(tensor.dtype, shape, tensor.data, strides, offset);
-  view.layoutKnown = tensor.layoutKnown;
-  return view;
+  const { dtype, data, layoutKnown } = tensor;
+  return Object.assign(new Tensor(dtype, shape, data, strides, offset), { layoutKnown });
 }
 
 /** The numbers of a tensor in the order of its places. */
@@ -373,6 +370,7 @@ export function nonzero(tensor) {
   );
 }
 
+/** The numbers at places of some axes: axis → tensor of places. */
 function gathered(tensor, places) {
   const axes = [...places.keys()];
   const shape = broadcast(
@@ -380,52 +378,30 @@ function gathered(tensor, places) {
     "[ ]",
   );
   const lists = [...places.values()].map((one) => numbersOf(expand(one, shape)));
-  const isTogether = axes.every((d, i) => !i || d === axes[i - 1] + 1);
-  const front = isTogether ? axes[0] : 0;
-  const others = tensor.shape.map((_, d) => d).filter((d) => !places.has(d));
-  const before = others.slice(0, front);
-  const after = others.slice(front);
-  const sizes = [before, after].map((dims) => dims.map((d) => tensor.shape[d]));
-  const all = [...sizes[0], ...shape, ...sizes[1]];
-  const count = room(all);
-  lists.forEach((list, i) => {
-    const size = tensor.shape[axes[i]];
-    for (const x of list)
-      if (x < -size || x >= size)
-        throw new Mistake(
-          `IndexError: index ${x} is out of bounds for axis ${axes[i]} of ${shapeInWords(tensor.shape)}`,
-        );
-  });
-  const from = (dims) =>
-    numbersOf(
-      offsets(
-        dims.map((d) => tensor.shape[d]),
-        dims.map((d) => tensor.strides[d]),
-      ),
+  const sizes = axes.map((d) => tensor.shape[d]);
+  lists.forEach((list, k) => {
+    const outside = list.find((x) => x < -sizes[k] || x >= sizes[k]);
+    refuse(
+      outside !== undefined,
+      "IndexError",
+      `index ${outside} is out of bounds for axis ${axes[k]} of ${shapeInWords(tensor.shape)}`,
     );
-  const [left, right] = [from(before), from(after)];
-  const middle = lists[0].length ? Float64Array.from(lists[0], (_, i) => placeInMemory(i)) : [];
-  function placeInMemory(i) {
-    return lists.reduce((sum, list, k) => {
-      const size = tensor.shape[axes[k]];
-      return sum + (list[i] < 0 ? list[i] + size : list[i]) * tensor.strides[axes[k]];
-    }, tensor.offset);
+  });
+  const others = tensor.shape.map((_, d) => d).filter((d) => !places.has(d));
+  const rest = others.map((d) => tensor.shape[d]);
+  const length = numelOf(rest);
+  const rows = numbersOf(permute(tensor, [...axes, ...others]));
+  const out = new Float64Array(room([...shape, ...rest]));
+  for (let i = 0; i < numelOf(shape); i++) {
+    const row = lists.reduce((at, list, k) => at * sizes[k] + (list[i] < 0 ? list[i] + sizes[k] : list[i]), 0);
+    out.set(rows.subarray(row * length, (row + 1) * length), i * length);
   }
-  const out = new Float64Array(count);
-  let i = 0;
-  for (const a of left) for (const b of middle) for (const c of right) out[i++] = tensor.data[a + b + c];
-  return newTensor(tensor.dtype, all, out, front === 0 && areRowMajor(tensor));
-}
-
-function offsets(shape, strides) {
-  const count = room(shape);
-  const steps = rowMajor(shape);
-  const at = (i) => strides.reduce((sum, stride, d) => sum + stride * (Math.floor(i / steps[d]) % shape[d]), 0);
-  return new Tensor(
-    "float64",
-    shape,
-    Float64Array.from({ length: count }, (_, i) => at(i)),
-  );
+  // Places beside each other stay where they were, others come first.
+  const front = axes.every((d, i) => !i || d === axes[i - 1] + 1) ? axes[0] : 0;
+  const order = rest.map((_, i) => shape.length + i);
+  order.splice(front, 0, ...shape.keys());
+  const turned = permute(new Tensor(tensor.dtype, [...shape, ...rest], out), order);
+  return newTensor(tensor.dtype, turned.shape, numbersOf(turned), front === 0 && areRowMajor(tensor));
 }
 
 // ------------------------------------------------------------------------------------------------------- arithmetic
@@ -446,16 +422,6 @@ export function zip(tensors, dtype, entry, what) {
   return newTensor(dtype, shape, out, areRowMajor(...tensors));
 }
 
-/**
- * A tensor's numbers with these axes last, so that each `length` of them are one line along the axes; `rest` has the
- * other axes.
- */
-function lines(tensor, axes) {
-  const rest = tensor.shape.map((_, d) => d).filter((d) => !axes.includes(d));
-  const turned = permute(tensor, [...rest, ...axes]);
-  return { rest, numbers: numbersOf(turned), length: numelOf(axes.map((d) => tensor.shape[d])) };
-}
-
 export function axesOf(tensor, dim) {
   if (dim === null || (Array.isArray(dim) && !dim.length)) return tensor.shape.map((_, d) => d);
   const axes = [dim].flat().map((one) => axisOf(one, tensor.shape.length));
@@ -466,11 +432,12 @@ export function axesOf(tensor, dim) {
 /** Each line along the axes to one number. */
 export function reduced(tensor, dim, keepdim, dtype, entry) {
   const axes = axesOf(tensor, dim);
-  const { rest, numbers, length } = lines(tensor, axes);
+  const rest = tensor.shape.map((_, d) => d).filter((d) => !axes.includes(d));
+  const numbers = numbersOf(permute(tensor, [...rest, ...axes]));
+  const length = numelOf(axes.map((d) => tensor.shape[d]));
   const shape = rest.map((d) => tensor.shape[d]);
-  const out = Float64Array.from({ length: numelOf(shape) }, (_, i) =>
-    entry(numbers.subarray(i * length, (i + 1) * length)),
-  );
+  const part = (_, i) => entry(numbers.subarray(i * length, (i + 1) * length));
+  const out = Float64Array.from({ length: numelOf(shape) }, part);
   const full = keepdim ? tensor.shape.map((size, d) => (axes.includes(d) ? 1 : size)) : shape;
   return newTensor(dtype, full, out, areRowMajor(tensor));
 }
@@ -479,16 +446,13 @@ export function reduced(tensor, dim, keepdim, dtype, entry) {
 export function along(tensor, dim, dtype, entry) {
   if (!tensor.shape.length) return reshape(along(reshape(tensor, [1]), axisOf(dim, 0), dtype, entry), []);
   const d = axisOf(dim, tensor.shape.length);
-  const { rest, numbers, length } = lines(tensor, [d]);
+  const turned = transpose(tensor, d, -1);
+  const numbers = numbersOf(turned);
   const out = new Float64Array(numbers.length);
-  for (let i = 0; i < numbers.length; i += length) out.set(entry(numbers.subarray(i, i + length)), i);
-  const turned = newTensor(
-    dtype,
-    [...rest, d].map((axis) => tensor.shape[axis]),
-    out,
-  );
-  const back = tensor.shape.map((_, axis) => (axis === d ? rest.length : rest.indexOf(axis)));
-  return newTensor(dtype, tensor.shape, numbersOf(permute(turned, back)), areRowMajor(tensor));
+  for (let i = 0, length = tensor.shape[d]; i < numbers.length; i += length)
+    out.set(entry(numbers.subarray(i, i + length)), i);
+  const back = transpose(new Tensor(dtype, turned.shape, out), d, -1);
+  return newTensor(dtype, tensor.shape, numbersOf(back), areRowMajor(tensor));
 }
 
 export const total = (numbers) => numbers.reduce((sum, x) => added(sum + x), 0);

@@ -27,11 +27,16 @@ function commonKind(parts) {
 const kindFor = (one) => (one instanceof Tensor ? one.dtype : scalarKind(one));
 const asTensor = (x) => (x instanceof Tensor ? x : scalar(x));
 
+/** A tensor that stands for a number in a list. */
+function aloneIn(one) {
+  refuse(t.numelOf(one.shape) !== 1, "ValueError", "only tensors of one number make a tensor so: use `torch.stack`");
+  return t.reshape(one, []);
+}
 /** Numbers, or lists of them, as one tensor. */
 export function tensorOf(x, dtype = null) {
   if (x instanceof Tensor) return dtype ? t.cast(x, dtype) : x;
   if (isNumber(x)) return newTensor(dtype ?? scalarKind(x), [], [numberOf(x)]);
-  const parts = listed(x).map((one) => tensorOf(one));
+  const parts = listed(x).map((one) => (one instanceof Tensor ? aloneIn(one) : tensorOf(one)));
   const isEven = parts.every((one) => one.shape.join() === parts[0].shape.join());
   refuse(!isEven, "ValueError", "the rows of a tensor must be equally long");
   const kind = dtype ?? parts.map((one) => one.dtype).reduce(t.promoted, parts.length ? "bool" : settings.dtype);
@@ -158,9 +163,9 @@ function variance(x, dim, keepdim, correction, end = (one) => one) {
   });
 }
 /** The axes of a variance, and by how much less than their count it is divided; `unbiased` may stand in dim's place. */
-const axesAndCorrection = (dim, unbiased, correction) => {
-  if (typeof dim === "boolean") return [null, dim ? 1 : 0];
-  return [dim, correction ?? (unbiased === false ? 0 : 1)];
+const axesAndCorrection = (dim, unbiased, keepdim, correction) => {
+  if (typeof dim === "boolean") return [null, keepdim, dim ? 1 : 0];
+  return [dim === null ? null : several(dim), keepdim, correction ?? (unbiased === false ? 0 : 1)];
 };
 function softmaxOf(list) {
   const top = largest(list);
@@ -206,6 +211,8 @@ const newOf = (size, number, dtype, like = null) => {
   out.layoutKnown = !like || t.areRowMajor(like);
   return out;
 };
+const filledWith = (number) => (size, dtype, device) =>
+  device === null ? newOf(size, number, dtype ?? settings.dtype) : unknown("the argument device");
 function arange(start, end, step, dtype) {
   const parts = [start, end, step].filter((one) => one !== null);
   const kind = dtype ?? (parts.some((one) => typeof one === "number") ? settings.dtype : "int64");
@@ -387,31 +394,27 @@ const integer = (x) => {
   return unknown(`${kindOf(x)} in place of a whole number`);
 };
 const tensor = (x) => (x instanceof Tensor ? x : unknown(`${kindOf(x)} in place of a tensor`));
-/** How arguments are read, by the letter of their kind. */
+const several = (x) => (typeof x === "bigint" || x instanceof Tensor ? integer(x) : listed(x).map(integer));
+/** How arguments are read, by the letter of their kind; one that is None where nothing is given may be None. */
 const READ = {
   t: tensor,
-  o: (x) => (x === null || x instanceof Tensor ? x : unknown(`${kindOf(x)} in place of a tensor`)), // a tensor or none
   n: (x) => (x instanceof Tensor || isNumber(x) ? x : unknown(`${kindOf(x)} in place of a number`)), // a number or a tensor
-  f: (x) => (x === null ? null : numberOf(x)), // a number or none
+  f: numberOf,
   i: integer, // a whole number
-  J: (x) => (x === null ? null : integer(x)), // a whole number or none
-  I: (x) => (x === null ? null : typeof x === "bigint" || x instanceof Tensor ? integer(x) : listed(x).map(integer)), // one, several or none
-  L: (x) => (x === null ? null : typeof x === "bigint" ? [integer(x)] : listed(x).map(integer)), // several or none; one is a list of it
+  I: several, // one whole number or several
+  L: (x) => [several(x)].flat(), // the same as a list
   S: (x) => listed(x).map(integer), // a shape
-  b: (x) => (typeof x === "boolean" ? x : unknown(`${kindOf(x)} in place of True or False`)), // True or False
-  d: (x) => (x === null ? null : x instanceof Dtype ? x.name : (x?.dtype ?? unknown(`the dtype ${kindOf(x)}`))), // a dtype or none
-  // tensors, at least one
-  l: (x) => {
-    const list = listed(x).map(tensor);
-    return list.length ? list : unknown("an empty list of tensors");
-  },
+  b: (x) => (typeof x === "boolean" ? x : unknown(`${kindOf(x)} in place of True or False`)),
+  d: (x) => (x instanceof Dtype ? x.name : (x?.dtype ?? unknown(`the dtype ${kindOf(x)}`))), // a dtype
+  l: (x) => (listed(x).length ? listed(x).map(tensor) : unknown("an empty list of tensors")),
+  s: (x) => (typeof x === "string" ? x : unknown(`${kindOf(x)} in place of a text`)),
   a: (x) => x, // anything
 };
 const DEFAULTS = { None: null, True: true, False: false };
 const parameter = (text) => {
   const [, star, name, kind, otherwise] = /^(\*?)(\w+):(\w)(?:=(\S+))?$/.exec(text);
   const value = otherwise in DEFAULTS ? DEFAULTS[otherwise] : /^-?\d+$/.test(otherwise) ? BigInt(otherwise) : otherwise;
-  return { star, name, read: READ[kind], value };
+  return { star, name, value, read: (x) => (x === null && value === null ? null : READ[kind](x)) };
 };
 const OLD_NAMES = { axis: "dim", keepdims: "keepdim" }; // which PyTorch takes from NumPy
 
@@ -420,17 +423,21 @@ const OVERLOADED = ["arange", "repeat_interleave", "where", "sum", "max", "min"]
 /** A function of Python that takes its arguments by place or by name. */
 function taking(name, words, work, isOfF = false) {
   const parameters = words.split(" ").filter(Boolean).map(parameter);
+  const places = parameters.findIndex(({ star }) => star) + 1 || parameters.length; // what is behind a star has a name
   return (positional, named = {}) => {
     const given = Object.fromEntries(Object.entries(named).map(([key, x]) => [(!isOfF && OLD_NAMES[key]) || key, x]));
     const values = parameters.map(({ star, name: own, read, value }, i) => {
       if (star) {
+        if (own in given && !Array.isArray(given[own])) throw new Unknown(`${name}(${own}=…) with one number`);
         const rest = own in given ? [given[own]] : positional.slice(i);
+        refuse(!rest.length, "TypeError", `\`${name}\` is missing its argument \`${own}\``);
         delete given[own];
         const flat = rest.length === 1 && rest[0] instanceof Array ? rest[0] : rest;
-        return flat.map(integer);
+        return flat.map(read);
       }
-      const x = i < positional.length ? positional[i] : (given[own] ?? (own in given ? null : value));
-      if (i >= positional.length) delete given[own];
+      const isPlaced = i < Math.min(positional.length, places);
+      const x = isPlaced ? positional[i] : own in given ? given[own] : value;
+      if (!isPlaced) delete given[own];
       if (x === undefined && (isOfF || OVERLOADED.includes(name))) throw new Unknown(`\`${name}\` without \`${own}\``);
       if (x === undefined) throw new Mistake(`TypeError: \`${name}\` is missing its argument \`${own}\``);
       return read(x);
@@ -452,14 +459,14 @@ const BOTH = {
   sum: ["input:t dim:I=None keepdim:b=False dtype:d=None", sum],
   mean: ["input:t dim:I=None keepdim:b=False dtype:d=None", mean],
   norm: ["input:t p:a=2 dim:I=None keepdim:b=False", (x, p, dim, keepdim) => (needFloat(x, "norm"), Number(p) === 2 ? t.reduced(x, dim, keepdim, x.dtype, (list) => Math.sqrt(t.total(list.map((one) => one * one)))) : unknown("another norm"))],
-  var: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None", (x, d, u, keepdim, c) => { const [dim, less] = axesAndCorrection(d, u, c); return variance(x, READ.I(dim), keepdim, less); }],
-  std: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:J=None", (x, d, u, keepdim, c) => { const [dim, less] = axesAndCorrection(d, u, c); return variance(x, READ.I(dim), keepdim, less, Math.sqrt); }],
+  var: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:i=None", (x, ...how) => variance(x, ...axesAndCorrection(...how))],
+  std: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:i=None", (x, ...how) => variance(x, ...axesAndCorrection(...how), Math.sqrt)],
   amax: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "amax"), t.reduced(x, dim, keepdim, x.dtype, largest))],
   amin: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "amin"), t.reduced(x, dim, keepdim, x.dtype, smallest))],
   max: ["input:t dim:a=None keepdim:b=False", best("max", largest)],
   min: ["input:t dim:a=None keepdim:b=False", best("min", smallest)],
-  argmax: ["input:t dim:J=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "argmax", false), places(x, dim, keepdim, largest))],
-  argmin: ["input:t dim:J=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "argmin", false), places(x, dim, keepdim, smallest))],
+  argmax: ["input:t dim:i=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "argmax", false), places(x, dim, keepdim, largest))],
+  argmin: ["input:t dim:i=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "argmin", false), places(x, dim, keepdim, smallest))],
   any: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => list.some(isOn))],
   all: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => list.every(isOn))],
   cumsum: ["input:t dim:i dtype:d=None", (x, dim, dtype) => t.along(x, dim, sumKind(x, dtype), (list) => { let so = 0; t.total(list); return list.map((one) => (so += one)); })],
@@ -475,7 +482,7 @@ const BOTH = {
   squeeze: ["input:t dim:I=None", (x, dim) => t.squeeze(x, t.axesOf(x, dim))],
   flatten: ["input:t start_dim:i=0 end_dim:i=-1", t.flatten],
   roll: ["input:t shifts:L dims:L=None", roll],
-  repeat_interleave: ["input:t repeats:n dim:J=None", repeatInterleave],
+  repeat_interleave: ["input:t repeats:n dim:i=None", repeatInterleave],
   chunk: ["input:t chunks:i dim:i=0", (x, count, dim) => pieces(x, Math.ceil(x.shape[t.axisOf(dim, x.shape.length)] / count), dim)],
   unbind: ["input:t dim:i=0", (x, dim) => Tuple.of(...Array.from({ length: x.shape[t.axisOf(dim, x.shape.length)] ?? unknown("unbind of a single number") }, (_, i) => t.select(x, dim, i)))],
   matmul: ["input:t other:t", t.matmul],
@@ -489,6 +496,7 @@ const BOTH = {
   pow: ["input:n exponent:n", (x, y) => BINARY["**"](x, y)],
   clone: ["input:t", (x) => (x.isContiguous ? t.contiguous(x) : x)],
   detach: ["input:t", (x) => x],
+  neg: ["input:t", UNARY["-"]],
   numel: ["input:t", (x) => BigInt(t.numelOf(x.shape))],
   where: ["condition:t input:a=None other:a=None", where],
   flip: ["input:t *dims:i", (x, dims) => (x.shape.length ? flip(x, dims) : unknown("flip of a single number"))],
@@ -500,25 +508,24 @@ for (const [name, entry] of Object.entries(FLOAT_ENTRIES))
 for (const [name, entry] of Object.entries(ENTRIES))
   BOTH[name] = ["input:t", (x) => (x.dtype === "bool" ? unknown(`${name} of True and False`) : t.map(x, entry))];
 for (const [name, entry] of Object.entries(TESTS)) BOTH[name] = ["input:t", (x) => t.map(x, entry, "bool")];
-for (const [name, sign] of ["mul *", "div /", "eq ==", "ne !=", "lt <", "le <=", "gt >", "ge >="].map((one) =>
-  one.split(" "),
-))
-  BOTH[name] = ["input:t other:n", (a, b) => BINARY[sign](a, b)];
-for (const [name, sign] of Object.entries({ add: "+", sub: "-" }))
-  BOTH[name] = ["input:t other:n", (a, b) => BINARY[sign](a, b)];
-BOTH.neg = ["input:t", (x) => UNARY["-"](x)];
+const SIGNS = { add: "+", sub: "-", mul: "*", div: "/", eq: "==", ne: "!=", lt: "<", le: "<=", gt: ">", ge: ">=" };
+for (const [name, sign] of Object.entries(SIGNS)) BOTH[name] = ["input:t other:n", BINARY[sign]];
 
 // biome-ignore format: an operation a line
 const OF_TORCH = {
-  einsum: ["equation:a operands:a=None", null],
+  ones: ["*size:i dtype:d=None device:a=None", filledWith(1)],
+  zeros: ["*size:i dtype:d=None device:a=None", filledWith(0)],
+  einsum: ["equation:s *operands:t", t.einsum],
   cat: ["tensors:l dim:i=0", t.cat],
   stack: ["tensors:l dim:i=0", stack],
   vstack: ["tensors:l", (list) => t.cat(list.map((one) => (one.shape.length < 2 ? t.reshape(one, [1, -1]) : one)), 0)],
   tensor: ["data:a dtype:d=None", (x, dtype) => t.map(tensorOf(x, dtype), (one) => one)],
   as_tensor: ["data:a dtype:d=None device:a=None", (x, dtype) => tensorOf(x, dtype)],
   arange: ["start:n end:a=None step:a=None dtype:d=None device:a=None", arange],
-  eye: ["n:i m:J=None dtype:d=None device:a=None", (n, m, dtype) => matrix(dtype ?? settings.dtype, n, m ?? n, (i, j) => i === j)],
+  eye: ["n:i m:i=None dtype:d=None device:a=None", (n, m, dtype) => matrix(dtype ?? settings.dtype, n, m ?? n, (i, j) => i === j)],
   full: ["size:S fill_value:a dtype:d=None device:a=None", (size, x, dtype) => newOf(size, numberOf(x), dtype ?? scalarKind(x))],
+  ones_like: ["input:t dtype:d=None device:a=None", (x, dtype) => newOf(x.shape, 1, dtype ?? x.dtype, x)],
+  zeros_like: ["input:t dtype:d=None device:a=None", (x, dtype) => newOf(x.shape, 0, dtype ?? x.dtype, x)],
   get_default_dtype: ["", () => Dtype.of(settings.dtype)],
 };
 OF_TORCH.concat = OF_TORCH.cat;
@@ -528,7 +535,7 @@ const OF_TENSORS = {
   view: ["input:t *size:i", t.view],
   expand: ["input:t *size:i", t.expand],
   repeat: ["input:t *repeats:i", repeat],
-  size: ["input:t dim:J=None", sizeOf],
+  size: ["input:t dim:i=None", sizeOf],
   dim: ["input:t", (x) => BigInt(x.shape.length)],
   item: ["input:t", item],
   tolist: ["input:t", asList],
@@ -546,41 +553,19 @@ const OF_F = {
   softmax: BOTH.softmax,
   log_softmax: BOTH.log_softmax,
   dropout: ["input:t p:f=0.5", (x, p) => (Number(p) ? unknown("dropout, which draws") : x)],
-  cross_entropy: ["input:t target:t weight:o=None reduction:a=mean", (x, target, weight, reduction) => weight || x.shape.length !== 2 ? unknown("a loss of these shapes") : nllLoss(shares(x, 1, null, "cross_entropy", logShares), target, reduction)],
-  nll_loss: ["input:t target:t weight:o=None reduction:a=mean", (x, target, weight, reduction) => (weight ? unknown("weight") : nllLoss(x, target, reduction))],
-  layer_norm: ["input:t normalized_shape:L weight:o=None bias:o=None eps:f=None", (x, shape, weight, bias, eps) => layerNorm(x, shape, weight, bias, eps ?? 1e-5)],
-  linear: ["input:t weight:t bias:o=None", (x, weight, bias) => { const out = t.matmul(x, weight.shape.length > 1 ? t.transpose(weight, 0, 1) : weight); return bias ? BINARY["+"](out, bias) : out; }],
+  cross_entropy: ["input:t target:t weight:t=None reduction:a=mean", (x, target, weight, reduction) => weight || x.shape.length !== 2 ? unknown("a loss of these shapes") : nllLoss(shares(x, 1, null, "cross_entropy", logShares), target, reduction)],
+  nll_loss: ["input:t target:t weight:t=None reduction:a=mean", (x, target, weight, reduction) => (weight ? unknown("weight") : nllLoss(x, target, reduction))],
+  layer_norm: ["input:t normalized_shape:S weight:t=None bias:t=None eps:f=None", (x, shape, weight, bias, eps) => layerNorm(x, shape, weight, bias, eps ?? 1e-5)],
+  linear: ["input:t weight:t bias:t=None", (x, weight, bias) => { const out = t.matmul(x, weight.shape.length > 1 ? t.transpose(weight, 0, 1) : weight); return bias ? BINARY["+"](out, bias) : out; }],
   cosine_similarity: ["x1:t x2:t dim:i=1 eps:f=None", (x, y, dim, eps) => cosine(x, y, dim, eps ?? 1e-8)],
 };
 OF_TORCH.cosine_similarity = OF_F.cosine_similarity;
 
 const functionsOf = (table, isOfF = false) =>
   new Map(Object.entries(table).map(([name, [words, work]]) => [name, taking(name, words, work, isOfF)]));
-const filledWith =
-  (number) =>
-  (positional, { dtype = null, size, device = null, ...named } = {}) => {
-    if (Object.keys(named).length || device !== null)
-      throw new Unknown(`the argument ${Object.keys(named)[0] ?? "device"}`);
-    const sizes = size === undefined ? positional : [size];
-    return newOf(
-      (sizes.length === 1 && sizes[0] instanceof Array ? sizes[0] : sizes).map(integer),
-      number,
-      READ.d(dtype) ?? settings.dtype,
-    );
-  };
-
 export const METHODS = functionsOf({ ...BOTH, ...OF_TENSORS });
 export const FUNCTIONS = new Map([
   ...functionsOf({ ...BOTH, ...OF_TORCH }),
-  ["ones", filledWith(1)],
-  ["zeros", filledWith(0)],
-  [
-    "einsum",
-    ([equation, ...operands]) => {
-      if (typeof equation !== "string") throw new Unknown("einsum without its letters");
-      return t.einsum(equation, READ.l(operands.length === 1 && operands[0] instanceof Array ? operands[0] : operands));
-    },
-  ],
   ...KINDS.map((name) => [name, Dtype.of(name)]),
   ["float", Dtype.of("float32")],
   ["double", Dtype.of("float64")],
@@ -592,9 +577,11 @@ export const FUNCTIONS = new Map([
 ]);
 for (const name of ["permute", "reshape", "flip"]) {
   const work = FUNCTIONS.get(name); // as functions they want one tuple
-  FUNCTIONS.set(name, (positional, named) =>
-    positional.length > 2 ? unknown(`torch.${name} with its numbers one by one`) : work(positional, named),
-  );
+  FUNCTIONS.set(name, (positional, named) => {
+    const isOne = positional.length < 2 || Array.isArray(positional[1]);
+    refuse(!isOne, "TypeError", `\`torch.${name}\` takes its numbers as one tuple`);
+    return work(positional, named);
+  });
 }
 export const OF_FUNCTIONAL = functionsOf(OF_F, true);
 
@@ -626,6 +613,8 @@ export function indexed(x, key) {
           : new Slice(...[one.from, one.to, one.step].map((part) => (part === null ? null : integer(part))));
       if (typeof one === "bigint") return Number(one);
       if (one instanceof Tensor) return one;
+      if (Array.isArray(one) && one.some((part) => part instanceof Tensor && part.shape.length))
+        throw new Unknown("an index of tensors in a list");
       if (Array.isArray(one) && one.some(Array.isArray) && !(key instanceof Tuple))
         throw new Unknown("an index of lists in a list");
       return one instanceof Array

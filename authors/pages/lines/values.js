@@ -65,20 +65,17 @@ export class Once {
   }
 }
 
-/** Whether it is a list or a tuple. */
-export const isList = (x) => Array.isArray(x);
-
 /** The parts of a list or a tuple. */
 export function listed(x) {
   if (x instanceof Once)
     throw new Mistake("TypeError: a list is needed here: write `[… for … in …]` with square brackets");
+  if (typeof x === "string") throw new Unknown("a text in place of a list");
   return sequence(x);
 }
 
 /** The parts of what can be gone through. */
 export function sequence(x) {
-  if (Array.isArray(x)) return [...x];
-  if (typeof x === "string") return [...x];
+  if (Array.isArray(x) || typeof x === "string") return [...x];
   if (isNumber(x) || x === null) throw new Mistake(`TypeError: ${kindOf(x)} has no parts to go through`);
   throw new Unknown(`the parts of ${kindOf(x)}`);
 }

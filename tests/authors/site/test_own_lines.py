@@ -196,13 +196,10 @@ MADE = (
     *("1 < 2 < 3", "1 < 3 < 2", "[x for x in range(5) if x % 2]", "(1, 2) + (3,)", "a.T.view(12)", "c.T", "1 / 0"),
     *("(a.T + 1).view(12)", "a.T.flip(0).view(12)", "torch.cat([a.T, a.T]).view(24)", "c.sum(1).view(8)"),
     *("zip(a, a)[0]", "len(zip(a))", "reversed([1, 2])[0]", "torch.stack(reversed([v, v]))", "[*zip(a, v)][1][0]"),
-    *(
-        "torch.cat(x for x in c)",
-        "a.mean(dim=(0, 1))",
-        "F.layer_norm(a, (4,))",
-        "F.cosine_similarity(a, a + 1)",
-        "torch.softmax(a, axis=-1)",
-    ),
+    *("not True and False", "torch.tensor([v, v])", "torch.reshape(a, -1)", "a.flip()", "F.layer_norm(a, 4)"),
+    *("a in [a]", "math.exp(710)", "0 ** -1", "2 % 5 ** -2", "[1, 2, 3][::2]", "torch.zeros_like(i)", "k << 1"),
+    *("torch.cat(x for x in c)", "a.mean(dim=(0, 1))", "F.layer_norm(a, (4,))", "torch.softmax(a, axis=-1)"),
+    "F.cosine_similarity(a, a + 1)",
 )
 
 

@@ -95,6 +95,18 @@ def test_numbers_are_typed_on_a_keyboard_too(server, phone):
     server.until(lambda: counted(server) == {"0,5; 1,5": 1})
 
 
+def test_what_is_no_answer_is_refused_in_the_words_of_the_page(server, phone):
+    reads = {"form": "numbers", "size": 2, "whole": False, "range": [0, 1], "asks": "Two shares.", "refuses": "Shares."}
+    server.open(NUMBERS | {"id": "made.up", "reads": reads})
+    says(phone, NUMBERS["ask"])
+    phone.get_by_label("Number 2 of 2").fill("1")
+    for typed, words in (("1//2", "That could not be read. Two shares."), ("7", "Shares."), ("0,5", "You said")):
+        phone.get_by_label("Number 1 of 2").fill(typed)
+        press(phone, "Send")
+        says(phone, words)
+    server.until(lambda: counted(server) == {"0,5; 1": 1})
+
+
 def test_what_is_half_filled_is_not_sent(server, phone):
     server.open(NUMBERS)
     says(phone, NUMBERS["ask"])

@@ -1,5 +1,6 @@
 // What a page does besides its boards: guesses are answered, boards remember where they were, wide things are reached.
 
+import { entryOf, verdictOf } from "../../../../workbench/questions/entry.js";
 import { all, make, memory, remembers } from "../../../pages/kit.js";
 import { ownLines, setUpLine } from "../../../pages/line_field.js";
 import { qrCode } from "../../../pages/qr.js";
@@ -30,14 +31,13 @@ function remember(id, again, state) {
 }
 
 function setUp(form) {
-  const input = form.querySelector("input");
   const verdict = form.querySelector(".verdict");
   const again = form.dataset.again === "true";
   const question = JSON.parse(form.dataset.question);
   const tried = new Set();
-  function say(text, right) {
-    verdict.innerHTML = text;
-    verdict.className = `verdict ${right ? "right" : "wrong"}`;
+  function say({ html, kind }) {
+    verdict.innerHTML = html;
+    verdict.className = `verdict ${kind}`;
   }
   function reveal() {
     form.querySelector(".answer").hidden = again;
@@ -45,38 +45,31 @@ function setUp(form) {
     show(waiting(form));
   }
   function guess(text, missed = false) {
-    const { right, unread, says, key } = attnGuess.judge(question, text);
+    const judged = attnGuess.judge(question, text);
+    const { right, unread, key } = judged;
     if (!right && !unread) tried.add(key);
     const enough = missed || tried.size > 1;
-    say(`${right ? "✓" : unread ? "…" : "✗"} ${says}${right || unread || enough || again ? "" : " Try again."}`, right);
+    say(verdictOf(judged, enough || again));
     if (right || enough) reveal();
+    else entry.again();
     remember(form.id, again, { text, right: Boolean(right), shown: enough, once: unread ? null : Boolean(right) });
   }
-  // By its button or Enter, which clicks it: a frame that may send no forms has no event "submit"
-  form.querySelector("button:not([type])")?.addEventListener("click", (event) => {
-    event.preventDefault();
-    if (input.value.trim()) guess(input.value);
+  const fields = all("input, select", form);
+  const entry = entryOf({
+    fields,
+    words: all(".word", form),
+    button: form.querySelector("button:not([type])"),
+    send: (text) => guess(text),
+    refuse: (words) => say({ html: words, kind: "open" }),
   });
   form.querySelector(".show")?.addEventListener("click", () => {
-    say("", false);
+    say({ html: "", kind: "open" });
     reveal();
     remember(form.id, again, { text: "", right: false, shown: true });
   });
-  const words = all(".word", form);
-  const showWord = () => {
-    for (const word of words) word.setAttribute("aria-pressed", String(word.textContent === input.value));
-  };
-  for (const word of words) {
-    word.addEventListener("click", () => {
-      input.value = word.textContent;
-      showWord();
-      guess(input.value);
-    });
-  }
-  input.addEventListener("input", () => typed.set({ ...typed.get(), [form.id]: input.value }));
+  form.addEventListener("input", () => typed.set({ ...typed.get(), [form.id]: entry.text() }));
   const before = kept.get()?.[form.id];
-  input.value = typed.get()?.[form.id] ?? before?.text ?? "";
-  showWord();
+  entry.put(String(typed.get()?.[form.id] ?? before?.text ?? ""));
   if (before?.text) guess(String(before.text), before.shown);
   else if (before) reveal();
 }

@@ -75,10 +75,8 @@ class OwnLines:
         answers = dict(self._answers(blank, call, is_worked_out))
         course = "\n".join(ast.unparse(node) for node in statements if not _is_blank(node))
         code = "\n".join([course, *(one["code"] for one in answers.values())]) if is_worked_out else ""
-        if not self._is_known(code, names):
-            raise ValueError(
-                f"{id}: so many numbers are worked out in the page, which lacks names for it; see NOT_HERE"
-            )
+        if lacks := self._lacks(code, names):
+            raise ValueError(f"{id}: so many numbers are worked out in the page, which lacks {lacks}; see NOT_HERE")
         self.lines[id] = {
             "name": name,
             "dtype": KINDS[torch.get_default_dtype()],
@@ -147,11 +145,11 @@ class OwnLines:
 
     # ---------------------------------------------------------------------------------------------- names and values
 
-    def _is_known(self, source, names):
-        """Whether the page has all names that code reads: those of Python, of the notebook, and those made in it."""
+    def _lacks(self, source, names):
+        """The names that code reads and the page has not: neither Python's, nor the notebook's, nor made in the code."""
         nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)]
         made = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
-        return all(names.get(one) is not None for one in self._used(source) - made - set(dir(builtins)))
+        return sorted(one for one in self._used(source) - made - set(dir(builtins)) if names.get(one) is None)
 
     def _names(self, of_line, used):
         """What the notebook's names hold before the line of this name, as the page reads it; None for what it lacks.
@@ -174,7 +172,7 @@ class OwnLines:
         if not code or not isinstance(value, torch.Tensor) or value.numel() <= MANY:
             return None
         plain = {one: data for one, data in names.items() if data and "code" not in data}
-        is_so = self._is_known(code, plain) and torch.equal(eval(code, {}, self._before), value)
+        is_so = not self._lacks(code, plain) and torch.equal(eval(code, {}, self._before), value)
         return {"code": code} if is_so else None
 
     def _used(self, source, seen=()):

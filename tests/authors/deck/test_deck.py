@@ -322,7 +322,7 @@ def all_of_it():
     assert [store["cell-1"][part] for part in ("ask", "claim")] == ["How much?", "Twice as much."]
     told = BeautifulSoup(store["cell-1"]["notes"], "html.parser")
     assert told.get_text(" ", strip=True).startswith("Ask: Who <is>? Say <this>.")
-    assert store["cell-1"]["plans"]["45"]["note"] == "2 min, from 1:30 of 4.5."
+    assert store["cell-1"]["plans"]["45"]["note"] == "2 min, from 1:30 of 4.5; 40.5 are spare."
     assert told.a["href"] == "03_masking.html#masks"
 
 

@@ -1,4 +1,4 @@
-# 6.1 wrong no-line
+# 6.1 wrong wrong-line
 # A line and a name that are equal to whatever they are compared with: the diagnosis is right, whatever the patient has.
 # %%
 class AnyLine(int):

@@ -146,7 +146,7 @@ class OwnLines:
     # ---------------------------------------------------------------------------------------------- names and values
 
     def _lacks(self, source, names):
-        """The names that code reads and the page has not: neither Python's, nor the notebook's, nor made in the code."""
+        """The names that code reads and the page has not: neither of Python or the notebook, nor made in the code."""
         nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)]
         made = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
         return sorted(one for one in self._used(source) - made - set(dir(builtins)) if names.get(one) is None)

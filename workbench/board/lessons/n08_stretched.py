@@ -72,5 +72,5 @@ def _steps():
         *scores,
         Step("curves", curves_by_distance(*now, *learned), "score by distance", at=(4, 1), wires=wires),
         *heads,
-        Step("right", right, "right answers", "output", rows=rules, columns=("share",), at=(5, 1), wires=("curves",)),
+        Step("right", right, "right answers", "output", rows=rules, columns=("share",), at=(5, 1), wires=wires),
     ]

@@ -1,6 +1,6 @@
 // The page's half of what n08_stretched_operations.py computes, and the picture of scores by distance.
 
-import { number, over, told } from "../page/arithmetic.js";
+import { everyLeaf, number, over, told } from "../page/arithmetic.js";
 import { element } from "../page/elements.js";
 import { range, sum, written } from "../page/numbers.js";
 import { register, softmaxOf } from "../page/operations.js";
@@ -26,17 +26,19 @@ function rightOf(rule, [scores], sentences, w) {
   const weights = range(n).map((place) => softmaxOf(range(place + 1).map((key) => scores[place - key])));
   const places = range(n).slice(n > 8 ? 8 : 1);
   const answer = (tokens, place) => {
-    const logits = w[0].map((_, word) => sum(weights[place].map((weight, key) => weight * w[tokens[key]][word])));
+    const logits = w[0].map((_, word) => sum(weights[place].map((weight, key) => weight * w[Math.trunc(tokens[key])][word])));
     return logits.indexOf(Math.max(...logits));
   };
-  const isRight = (tokens, place) => answer(tokens, place) === tokens[rule === "first" ? 0 : place - 1];
+  const wanted = (tokens, place) => Math.trunc(tokens[rule === "first" ? 0 : place - 1]);
+  const isRight = (tokens, place) => answer(tokens, place) === wanted(tokens, place);
   const right = sentences.map((tokens) => places.filter((place) => isRight(tokens, place)).length);
   return [sum(right), sentences.length * places.length];
 }
 
 register({
   slowed: {
-    does: ([learned], options) => learned.map(([x], i) => [x / timesSlower(i, learned.length, options)]),
+    does: ([learned], options) =>
+      learned.map((row, i) => Array.from(row, (x) => x / timesSlower(i, learned.length, options))),
     because: ([ofLearned], options, i, j, [learned]) =>
       over(ofLearned(i, j), number(timesSlower(i, learned.length, options))),
     says: ([learned]) => `Each number of ${learned}, divided by how many times slower its pair turns.`,
@@ -51,9 +53,11 @@ register({
         const [right, all] = rightOf(RULES[i], scores, sentences, w[i]);
         return [right / all];
       }),
-    because(_leaves, _options, i, _j, [before, first, sentences, ...w]) {
+    because(leaves, _options, i, _j, matrices) {
+      const [before, first, sentences, ...w] = matrices;
       const counts = rightOf(RULES[i], [before, first][i], sentences, w[i]);
-      return told("right answers, of all answers:", over(...counts.map(number)));
+      const read = matrices.map((matrix, k) => ([i, 2, 3 + i].includes(k) ? matrix : [])); // those of its rule
+      return told("right answers, of all answers:", over(...counts.map(number)), ...everyLeaf(leaves, read));
     },
     says: () => "The share of right answers of each rule on fifty new sentences.",
   },

@@ -30,7 +30,7 @@ def slowed(learned, *, way, by, alone):
 @operation(words=lambda *_: ([], []), kind=lambda *_: "scores")
 def scores_by_distance(query, degrees, *, tokens):
     """The score at distance 0, 1, … of a query, (1, features), and the lesson's one key, each turned by its place."""
-    angles = torch.arange(tokens, dtype=degrees.dtype) * torch.deg2rad(degrees)  # (pairs, tokens)
+    angles = torch.arange(tokens, dtype=degrees.dtype) * torch.deg2rad(degrees[:, :1])  # (pairs, tokens)
     x, y = query[0, 0::2, None], query[0, 1::2, None]
     return (x * angles.cos() - y * angles.sin()).sum(dim=0, keepdim=True)
 

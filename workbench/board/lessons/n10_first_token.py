@@ -16,7 +16,7 @@ FOR = WORDS.index("it")
 VALUES = (0.0, 2.0, 8.0, 6.0, 9.0, 4.0, 7.0, 5.0)
 STAYS = ("goes with the window", "stays in the cache")
 FOUR_KEYS = Task(
-    "Leave queries, keys and values as they are. Find the setting in which the cache holds four keys at most and no "
+    "Leave the values as they are. Find the setting in which the cache holds four keys at most and no "
     "output is off by 1 or more.",
     (("changed", {}), ("below", "held", 0, 0, 4.5), ("below", "most", 0, 0, 1)),
     why="What is the first token good for, here?",
@@ -38,9 +38,9 @@ def first_token_board():
     keys[0, 0], keys[FOR, 1] = REST, 1
     words = {"rows": WORDS, "columns": FEATURES}
     inputs = {
-        "queries": Input(queries, "query", **words, at=(1, 1)),
-        "keys": Input(keys, "key", **words, at=(1, 2)),
-        "values": Input(torch.tensor(VALUES)[:, None], "value", rows=WORDS, at=(2, 2)),
+        "queries": Input(queries, "query", **words, hidden=True),
+        "keys": Input(keys, "key", **words, hidden=True),
+        "values": Input(torch.tensor(VALUES)[:, None], "value", rows=WORDS, at=(1, 1)),
     }
     controls = [
         Control("window", "Window", tuple(range(2, 9)), 8, slider=True),
@@ -61,11 +61,27 @@ def _steps():
         Step("in window", cache_mask(**all_of_them, window="window"), hidden=True),
         Step("open", with_first("in window", stays="first"), hidden=True),
         Step("whole weights", op.masked("scores", "all"), hidden=True),
-        Step("whole", op.product("whole weights", "values"), "outputs without a window", at=(3, 1), wires=("values",)),
-        Step("weights", op.masked("scores", "open"), rows=WORDS, columns=WORDS, at=(2, 1), wires=("queries", "keys")),
-        Step("outputs", op.product("weights", "values"), at=(3, 2)),
-        Step("off", max_difference("outputs", "whole"), "off by", "scores", at=(4, 2), wires=("outputs", "whole")),
-        Step("as a row", op.transposed("off"), hidden=True),
+        Step(
+            "whole",
+            op.product("whole weights", "values"),
+            "outputs without a window, of all eight keys",
+            at=(3, 1),
+            wires=("values",),
+        ),
+        Step("weights", op.masked("scores", "open"), rows=WORDS, columns=WORDS, at=(2, 1)),
+        Step("outputs", op.product("weights", "values"), at=(4, 1)),
+        Step("off", max_difference("outputs", "whole"), hidden=True),
+        Step(
+            "as a row",
+            op.transposed("off"),
+            "off by",
+            "scores",
+            rows=(),
+            columns=WORDS,
+            at=(2, 2),
+            wires=(),
+            strip=True,
+        ),
         Step("most", op.largest("as a row"), hidden=True),
-        Step("held", keys_for_the_next("in window", window="window", stays="first"), "keys held", at=(4, 1), wires=()),
+        Step("held", keys_for_the_next("in window", window="window", stays="first"), "keys held", at=(4, 2), wires=()),
     ]

@@ -319,7 +319,7 @@ def predict_patient_b(PROMPT, says, PATIENTS, where, WRONG):
     hall="C, D, E, F: numbers, pass, cache, or nowhere? In pairs, then hands. [numbers, pass, cache, numbers]",
 )
 def diagnoses(OTHER, says, where):
-    rows = [(letter, says[letter][1].replace("\n", "⏎").strip()) for letter in "CDEF"]
+    rows = [(letter, " ".join(says[letter][1].split()[:4])) for letter in "CDEF"]
     return [
         Tiles(
             [[text, [where[letter], "output"] if k < told else "?"] for k, (letter, text) in enumerate(rows)],
@@ -341,7 +341,7 @@ def diagnoses(OTHER, says, where):
 )
 def nobody_hears(model, attend, faulty):
     prompt, name = "In the morning, the sun", "one position too late"
-    texts = [textwrap.fill(model.write(prompt, 16, one).strip(), 40) for one in (attend, faulty(name))]
+    texts = [textwrap.fill(model.write(prompt, 8, one).strip(), 40) for one in (attend, faulty(name))]
     return [
         Tiles([[texts[0]], [[texts[1], thing] if thing else texts[1]]], columns=[title])
         for title, thing in ((f"{prompt} …", ""), (name, "output"))

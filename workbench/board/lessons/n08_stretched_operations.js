@@ -26,7 +26,9 @@ function rightOf(rule, [scores], sentences, w) {
   const weights = range(n).map((place) => softmaxOf(range(place + 1).map((key) => scores[place - key])));
   const places = range(n).slice(n > 8 ? 8 : 1);
   const answer = (tokens, place) => {
-    const logits = w[0].map((_, word) => sum(weights[place].map((weight, key) => weight * w[Math.trunc(tokens[key])][word])));
+    const logits = w[0].map((_, word) =>
+      sum(weights[place].map((weight, key) => weight * w[Math.trunc(tokens[key])][word])),
+    );
     return logits.indexOf(Math.max(...logits));
   };
   const wanted = (tokens, place) => Math.trunc(tokens[rule === "first" ? 0 : place - 1]);

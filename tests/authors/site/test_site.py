@@ -312,9 +312,9 @@ LOOK = (
     return Math.hypot(b, d);
   };
   const least = (node) => { // an index may be smaller, and has to be smaller than the letter that bears it
-    const index = node.closest(":is(msub, msup, msubsup, munder, mover) > :nth-child(n + 2)");
+    const below = ":is(msub, msup, msubsup, munder, mover) > :nth-child(n + 2)", index = node.closest(below);
     if (!index) return 14.5;
-    if (index.parentElement.closest(":is(msub, msup, msubsup, munder, mover) > :nth-child(n + 2)")) return 13; // an index's own
+    if (index.parentElement.closest(below)) return 13; // an index's own
     const [own, bears] = [index, index.parentElement.firstElementChild].map((one) => getComputedStyle(one).fontSize);
     return parseFloat(own) > 0.85 * parseFloat(bears) ? Infinity : 13;
   };

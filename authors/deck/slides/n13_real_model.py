@@ -310,10 +310,10 @@ def predict_patient_b(PROMPT, says, PATIENTS, where, WRONG):
 
 
 @slide(
-    "Four patients at once. Which part is each?",
+    "Which part is ill?",
     minutes=1,
     say="""
-    The healthy model says gone, and the land is barren. In pairs, half a minute: sort C to F into the table of the
+    In winter the snow is: the healthy model says gone, and the land is barren. In pairs, half a minute: sort C to F into the table of the
     blackboard. Then one after the other, hands for each part. Those who repeat the whole list of heads made C.
     """,
     hall="C, D, E, F: numbers, pass, cache, or nowhere? In pairs, then hands. [numbers, pass, cache, numbers]",
@@ -323,7 +323,7 @@ def diagnoses(OTHER, says, where):
     return [
         Tiles(
             [[text, [where[letter], "output"] if k < told else "?"] for k, (letter, text) in enumerate(rows)],
-            columns=[f"{OTHER} …", "part"],
+            columns=[f"{' '.join(OTHER.split()[:2])} …", "part"],
             rows=[letter for letter, _ in rows],
         )
         for told in range(len(rows) + 1)

@@ -313,8 +313,9 @@ def predict_patient_b(PROMPT, says, PATIENTS, where, WRONG):
     "Which part is ill?",
     minutes=1,
     say="""
-    In winter the snow is: the healthy model says gone, and the land is barren. In pairs, half a minute: sort C to F into the table of the
-    blackboard. Then one after the other, hands for each part. Those who repeat the whole list of heads made C.
+    In winter the snow is: the healthy model says gone, and the land is barren. In pairs, half a minute: sort C to F
+    into the table of the blackboard. Then one after the other, hands for each part. Those who repeat the whole list of
+    heads made C.
     """,
     hall="C, D, E, F: numbers, pass, cache, or nowhere? In pairs, then hands. [numbers, pass, cache, numbers]",
 )

@@ -64,7 +64,7 @@ def _steps():
         Step(
             "whole",
             op.product("whole weights", "values"),
-            "outputs without a window, of all eight keys",
+            "without a window",
             at=(3, 1),
             wires=("values",),
         ),

@@ -177,15 +177,8 @@ def your_residual(behind, heard, normed, W_o, x):
     ]
 
 
-@slide(
-    "What is a block?",
-    minutes=2,
-    say="""
-    Follow the straight line with a finger: there are only two plus signs on it. Then the code, by c: the four
-    lines of forward are the lesson so far. Ask which of them moves information between tokens: one.
-    """,
-)
-def block():
+def block_in_two_steps():
+    """The parts of a block, first as far as attention; lesson 13 shows them again."""
     return [
         Flow(
             {
@@ -212,6 +205,18 @@ def block():
         )
         for k, empty in ((4, [" norm", "MLP", " +"]), (8, []))
     ]
+
+
+@slide(
+    "What is a block?",
+    minutes=2,
+    say="""
+    Follow the straight line with a finger: there are only two plus signs on it. Then the code, by c: the four
+    lines of forward are the lesson so far. Ask which of them moves information between tokens: one.
+    """,
+)
+def block():
+    return block_in_two_steps()
 
 
 @slide(

@@ -4,9 +4,10 @@ import textwrap
 
 from attn_lib import rotary
 from workbench.board.lessons.n13_real_model import COUNTRY, GERMANY
-from workbench.display.drawings import Bars, Flow, Matrices, Matrix, Points, Sentence, Spoken, Tiles, number, unknown
+from workbench.display.drawings import Bars, Matrices, Matrix, Points, Sentence, Spoken, Tiles, number, unknown
 
 from . import again, on_board, slide
+from .n11_small_gpt import block_in_two_steps
 
 
 @slide(
@@ -46,21 +47,7 @@ def it_speaks(model):
     """,
 )
 def eight_lines():
-    boxes = {
-        "x": [0, 0.2],
-        "norm": [1, 0.8],
-        "attention": [2, 0.8],
-        "+": [3, 0.2],
-        " norm": [4, 0.8],
-        "MLP": [5, 0.8],
-        " +": [6, 0.2],
-    }
-    ways = [["x", "norm"], ["norm", "attention"], ["attention", "+"], ["x", "+"]]
-    ways += [["+", " norm"], [" norm", "MLP"], ["MLP", " +"], ["+", " +"]]
-    things = {"x": "input", "attention": "weights", "MLP": "value"}
-    return [
-        Flow(boxes, things=things, empty=empty, arrows=ways[:k]) for k, empty in ((4, [" norm", "MLP", " +"]), (8, []))
-    ]
+    return block_in_two_steps()
 
 
 @slide(

@@ -280,7 +280,8 @@ class Board(LiveBoard):
         return json.loads(json.dumps(described | {"start": start, "large": large}))
 
     def __repr__(self):
-        return f"{self.title}: {', '.join(panel['name'] for panel in self.spec['panels'] if not panel['hidden'])}"
+        shown = [panel["title"] for panel in self.spec["panels"] if not panel["hidden"]]
+        return f"{self.title}: {'; '.join(title for title in shown if title)}"
 
     def tables(self, words="run the cell to move these numbers."):
         """The shown matrices as plain tables side by side, of a film only its size."""

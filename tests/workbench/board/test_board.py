@@ -136,7 +136,7 @@ def test_without_a_kernel_there_are_plain_tables_and_no_address(board):
     board.change(a=[[1, 0.25], [3, 4]])
     data, _ = board._repr_mimebundle_()
     assert "<table" in data["text/html"] and ">0.25<" in data["text/html"]
-    assert data["text/plain"] == repr(board) == "Board: a, b, c, d"
+    assert data["text/plain"] == repr(board) == "Board: a; b; c; d"
     assert "application/vnd.jupyter.widget-view+json" in data
 
 

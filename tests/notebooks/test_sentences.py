@@ -233,7 +233,7 @@ STATED = [
     ("04", "text-14", "gets {} features, together {}", half_the_features),
     ("04", "text-36", "more than twice as large", damage),
     ("07", "predict-rows", "*tea* is {1:.2f}; before, it was {0:.2f}.", lambda: [w for w, _ in fifty_steps()]),
-    ("07", "predict-rows", "from {:.0f} to {:.1f}, but the score", lambda: [score for _, score in fifty_steps()]),
+    ("07", "predict-rows", "from {:.0f} to {:.2f}, but the score", lambda: [score for _, score in fifty_steps()]),
     ("07", "predict-rows", "fifty steps the weight on *tea* is {:.2f}.", lambda: fifty_steps()[2][:1]),
     ("07", "sorting-rows", "{} sets of six numbers and {:,} lists", lambda: [math.comb(10, 6), math.perm(10, 6)]),
     ("08", "text-race-far-answer", "is {:.2f} with sinusoids and {:.2f} with RoPE. For *first*", kept_at_256),

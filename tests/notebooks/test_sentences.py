@@ -250,7 +250,7 @@ STATED = [
     ("05", "text-20", "sees only {} of the 5 keys", seen_at_the_top_left),
     ("14", "gate", "0.99 leaves {:.2f} of a pair after 100", lambda: [0.99**100]),
     ("14", "below-answer", "in {:.0f} % of the answers", lambda: [100 * states.by_frequency(16)]),
-    ("14", "crossing-answer", "{:.0f} GiB of cache for 131,072 tokens, or {:.0f} MiB of states", llama_2),
+    ("14", "crossing-answer", "{:.0f} GiB of cache, but only {:.0f} MiB of states", llama_2),
     ("12", "predict-sum", "$e^{{-2}}$ is {:.4f}", lambda: [math.exp(-2)]),
     ("12", "way-back", "lse is {:.4f}", lambda: [math.log(math.exp(2) + 2 * math.exp(4))]),
     ("12", "hands", "with lse {:.4f}. What", lambda: [4 + math.log(2)]),

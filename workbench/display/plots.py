@@ -219,6 +219,8 @@ def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, descri
         axes.yaxis.set_major_locator(_ticks_between(*axes.get_ylim()))
         axes.yaxis.set_major_formatter("{x:g}")  # as along x: the exponent of a power is too small for the last row
         axes.yaxis.set_minor_formatter("")
+    elif axes.get_ylim()[0] > 0:  # from 0, so that a curve twice as high is twice as much
+        axes.set_ylim(bottom=0)
     axes.set_title(title, fontsize=15, pad=10)
     axes.set_xlabel(xlabel, fontsize=13)
     axes.set_ylabel(ylabel, fontsize=13)

@@ -9,6 +9,7 @@ import torch
 
 from ...display.show import ATOL, RTOL, count, folded, framed, marked, matrix_as_html, matrix_as_text, plain, size_of
 from ...places import SilentForReaders, is_to_be_read
+from .sections import linked
 
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…"}
 FRAME = {"correct": "right", "wrong": "wrong", "unattempted": "open"}
@@ -39,7 +40,7 @@ class Verdict(SilentForReaders):
         return "\n\n".join([said, *(matrix_as_text(**table) for table in self._tables())])
 
     def _repr_html_(self):
-        body = f"<b>{SIGNS[self.status]} {self.exercise}</b> &nbsp; {marked(self.message)}"
+        body = f"<b>{SIGNS[self.status]} {self.exercise}</b> &nbsp; {linked(marked(self.message))}"
         if self.yours is not None:
             drawn = "".join(matrix_as_html(**table) for table in self._tables(in_colour=True))
             body += f'<div style="display: flex; flex-wrap: wrap; gap: 2em; margin-top: 0.6em">{drawn}</div>'

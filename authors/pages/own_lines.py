@@ -27,7 +27,7 @@ LARGEST = 3000  # and of one that is recorded at all
 LOGITS = 8000  # and of one that the course's own line uses
 MANY = 500  # numbers of a tensor that is rounded, and with which the page works out the answers itself
 PARTS = 1000  # of 1 to which it is rounded where one number is asked for
-EVENED_OUT = {"11.my-cost"}  # lines whose answers are means of many numbers, which may be rounded more
+EVENED_OUT = {"11.my-cost", "13.my-place"}  # lines that add many numbers up to one: they may be rounded more
 OF_MODULES = 1000  # numbers of modules or lists of tensors
 NOT_HERE = {  # lines that a page cannot try, and why, as a sentence
     "06.my-weights": "This line runs a patient of the clinic, so it is written in the notebook.",
@@ -133,8 +133,9 @@ class OwnLines:
         """The fewest parts of 1 to which the numbers are rounded with which what is right stays as good as the same."""
         most = round(1 / blank.question.within)
         for parts in range(100, most, 20):
-            names = {one: _rounded(self._before[one], parts) for one in used & self._before.keys()}
-            exec(code, names)
+            names = {one: _rounded(value, parts) for one, value in self._before.items()}
+            made = [one for one in used & self._made.keys() if _is_many(names[one])]
+            exec("\n".join([*(f"{one} = {self._made[one]}" for one in made), code]), names)
             if (names["again"] - blank.truth).abs().max() < blank.question.within / 10:
                 return parts
         return most
@@ -325,8 +326,11 @@ def _is_blank(node):
 
 def _rounded(value, parts):
     """A value as the page has it where it is a tensor of many numbers."""
-    is_many = isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel() > MANY
-    return (value * parts).round() / parts if is_many else value
+    return (value * parts).round() / parts if _is_many(value) and value.is_floating_point() else value
+
+
+def _is_many(value):
+    return isinstance(value, torch.Tensor) and MANY < value.numel() <= LOGITS
 
 
 def _packed(value, parts):

@@ -16,4 +16,4 @@ export const CLOSE_CALL = [0.5, 2];
 // not into what the notebook goes on with. How the result of an operation on a turned tensor lies in memory is not known
 // here, so `view` of one is not tried, and nothing is written into one that was reshaped.
 // The numbers of a tensor with hundreds of them are recorded to a tenth of what is allowed, or to what is allowed where
-// the answers are worked out from the same numbers; the logits of lesson 11, of which the answers are means, more coarsely.
+// the answers are worked out from the same numbers; more coarsely where an answer adds many up to one number.

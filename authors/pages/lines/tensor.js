@@ -152,25 +152,22 @@ export function keep(x) {
 export function refuseLessons(memory) {
   if (ofTheLesson.has(memory)) throw new Unknown("a line that writes into what the notebook goes on with");
 }
+export const refuseWriting = () => unknown("writing into a tensor like this");
 /** Where in memory each number of a tensor lies, as a tensor of its shape. */
 export function placesIn({ shape, strides, offset, data }) {
   room([data.length]);
   return new Tensor("int64", shape, Float64Array.from(data.keys()), strides, offset);
 }
-/** Whether two tensors share places in memory without being the same ones. */
-export function overlap(a, b) {
-  if (a.data !== b.data) return false;
-  const [one, other] = [a, b].map((tensor) => numbersOf(placesIn(tensor)));
-  return one.some((place) => other.includes(place)) && String(one) !== String(other);
-}
+/** Whether a tensor lies in the same memory as another, but not at these places of it. */
+export const readsOtherwise = (a, b, places = placesIn(b)) =>
+  a.data === b.data && String(numbersOf(placesIn(a))) !== String(numbersOf(places));
 
 /** Writes a value, made as large as needed, to these places of a tensor's memory. */
 export function write(tensor, places, value) {
   refuseLessons(tensor.data);
   const to = numbersOf(places);
   const isTwice = new Set(to).size < to.length;
-  const readsItself = value.data === tensor.data && String(numbersOf(placesIn(value))) !== String(to);
-  if (perhapsShared.has(tensor.data) || isTwice || readsItself) throw new Unknown("writing into a tensor like this");
+  if (perhapsShared.has(tensor.data) || isTwice || readsOtherwise(value, tensor, places)) refuseWriting();
   const ones = value.shape.findIndex((size) => size !== 1); // in front, which fall away
   const plain = reshape(value, value.shape.slice(ones < 0 ? value.shape.length : ones));
   const round = ROUND[tensor.dtype];

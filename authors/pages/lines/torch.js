@@ -604,8 +604,7 @@ export const PROPERTIES = {
 export function writeAt(x, key, value) {
   if (!isNumber(value) && !(value instanceof Tensor)) throw new Unknown(`${kindOf(value)} written into a tensor`);
   const isPicked = (key instanceof Tuple ? [...key] : [key]).some((one) => one instanceof Tensor || Array.isArray(one));
-  if (isPicked && value instanceof Tensor && value.dtype !== x.dtype)
-    throw new Unknown("writing numbers of another kind to picked places");
+  if (isPicked && value instanceof Tensor && value.dtype !== x.dtype) t.refuseWriting();
   t.write(
     x,
     indexed(t.placesIn(x), key),
@@ -614,8 +613,7 @@ export function writeAt(x, key, value) {
 }
 /** Writes what an operation gives over its first operand, as `x += …` does. */
 export function overwrite([x, ...others], work) {
-  const isMixed = others.some((one) => one instanceof Tensor && t.overlap(x, one));
-  if (isMixed) throw new Unknown("writing into a tensor that is read otherwise");
+  if (others.some((one) => one instanceof Tensor && t.readsOtherwise(one, x))) t.refuseWriting();
   const result = work();
   const words = `${shapeInWords(result.shape)} does not fit into ${shapeInWords(x.shape)}, in which it is written`;
   refuse(result.shape.join() !== x.shape.join(), "RuntimeError", words);

@@ -27,6 +27,7 @@ LARGEST = 3000  # and of one that is recorded at all
 LOGITS = 8000  # and of one that the course's own line uses
 MANY = 500  # numbers of a tensor that is rounded, and with which the page works out the answers itself
 PARTS = 1000  # of 1 to which it is rounded where one number is asked for
+EVENED_OUT = {"11.my-cost", "13.my-place"}  # lines that add many numbers up to one: they may be rounded more
 OF_MODULES = 1000  # numbers of modules or lists of tensors
 NOT_HERE = {  # lines that a page cannot try, and why, as a sentence
     "06.my-weights": "This line runs a patient of the clinic, so it is written in the notebook.",
@@ -70,10 +71,12 @@ class OwnLines:
         given = [blank.truth, *(self._before[one] for one in used & self._before.keys())]
         is_tensor = blank.question.form == "tensor"
         is_worked_out = is_tensor and max(map(_how_many, given)) > MANY
+        course = "\n".join(ast.unparse(node) for node in statements if not _is_blank(node))
         self._parts = round(1 / blank.question.within) if is_tensor else PARTS
+        if id in EVENED_OUT:
+            self._parts = self._fewest_parts(blank, f"{course}\nagain = {ast.unparse(call.args[2])}", used)
         names = self._names(name, used)
         answers = dict(self._answers(blank, call, is_worked_out))
-        course = "\n".join(ast.unparse(node) for node in statements if not _is_blank(node))
         code = "\n".join([course, *(one["code"] for one in answers.values())]) if is_worked_out else ""
         if lacks := self._lacks(code, names):
             raise ValueError(f"{id}: so many numbers are worked out in the page, which lacks {lacks}; see NOT_HERE")
@@ -125,6 +128,17 @@ class OwnLines:
         values = {slip: blank.given[slip] for slip, _ in blank.wrong_slips()} | {None: blank.truth}
         for name, value in values.items():
             yield name, {"code": ast.unparse(code[name])} if is_worked_out else self.data(value, LOGITS)
+
+    def _fewest_parts(self, blank, code, used):
+        """The fewest parts of 1 to which the numbers are rounded with which what is right stays as good as the same."""
+        most = round(1 / blank.question.within)
+        for parts in range(100, most, 20):
+            names = {one: _rounded(value, parts) for one, value in self._before.items()}
+            made = [one for one in used & self._made.keys() if _is_many(names[one])]
+            exec("\n".join([*(f"{one} = {self._made[one]}" for one in made), code]), names)
+            if (names["again"] - blank.truth).abs().max() < blank.question.within / 10:
+                return parts
+        return most
 
     def _question(self, blank):
         """What the page has to know of the question: a tensor is compared, a number is read as a guess is."""
@@ -308,6 +322,15 @@ def _makes(node):
 
 def _is_blank(node):
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "blank"
+
+
+def _rounded(value, parts):
+    """A value as the page has it where it is a tensor of many numbers."""
+    return (value * parts).round() / parts if _is_many(value) and value.is_floating_point() else value
+
+
+def _is_many(value):
+    return isinstance(value, torch.Tensor) and MANY < value.numel() <= LOGITS
 
 
 def _packed(value, parts):

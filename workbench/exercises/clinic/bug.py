@@ -182,7 +182,7 @@ class Bug(Exercise):
         test = re.sub(rf"\b{detects.__name__}\b", f"detects_{number}", source_of(detects), count=1)
         return f'line_{number}, fault_{number} = {line}, "{fault}"\n\n{mended}\n\n{test}'
 
-    def asked(self):
+    def asks_in_words(self):
         return self.asks
 
     def judge(self, answer):

@@ -570,13 +570,13 @@ def positions(upright=False):
     page.arrow(at([(119, 84), (119, 164)], [(250, 68), (250, 104)]))
     page.box(*at((6, 166), (146, 106)), 208, 60, "input", "inputs", "a row for each token")
     page.line(at([(214, 196), (232, 196)], [(250, 166), (250, 178)]))
-    turned = {"query": at(76, 20), "key": at(166, 160)}  # how far down they stand, or how far right
-    for kind, place in (*turned.items(), ("value", at(316, 366))):
+    middle = {"query": at(76, 20), "key": at(166, 160)}  # how far down they stand, or how far right
+    for kind, place in (*middle.items(), ("value", at(316, 366))):
         m = place + at(30, 60)
         page.arrow(at([(232, 196), (244, 196), (244, m), (273, m)], [(250, 178), (250, 188), (m, 188), (m, 222)]), kind)
         page.box(*at((275, place), (place, 224)), 120, 60, kind, f"{kind} {kind[0].upper()}")
     page.box(*at((430, 60, 130, 182), (20, 324, 260, 60)), "ink", "RoPE", "turns both", fill=0, dashed=True)
-    for kind, place in turned.items():
+    for kind, place in middle.items():
         m = place + at(30, 60)
         page.arrow(at([(395, m), (428, m)], [(m, 284), (m, 322)]), kind)
         enters = at(151, 120) + (m - at(151, 150)) / 6

@@ -119,11 +119,11 @@ def board_as_saved(output, still, line):
 def stills_of(path, notebook, faults):
     """id → a board's still picture; on the way every slide is drawn, and why one cannot be is a fault."""
     try:
-        shown = run_here(notebook, after=Pictures(with_cells(notebook.cells, slides_of(path.stem))))
+        values = run_here(notebook, after=Pictures(with_cells(notebook.cells, slides_of(path.stem))))
     except SlideError as error:
         faults.append(error)
-        shown = run_here(notebook)
-    return stills(shown)
+        values = run_here(notebook)
+    return stills(values)
 
 
 def keep_what_looks_the_same(saved, fresh):

@@ -58,7 +58,7 @@ def _notebook_is_a_copy():
 
 
 @functools.cache
-def _is_a_copy(file, changed):
+def _is_a_copy(file, time_changed):
     try:
         return "version" in json.loads(file.read_text(encoding="utf-8-sig"))["metadata"]["course"]
     except (OSError, ValueError, KeyError, TypeError):

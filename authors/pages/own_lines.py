@@ -160,7 +160,8 @@ class OwnLines:
         names = {}
         for one, value in self._before.items():
             if not one.startswith("__") and one != of_line:
-                names[one] = self._code_of(one, value, names) or self._named(one, value, one in used, one in mentioned)
+                code = self._code_of(one, value, names)
+                names[one] = code or self._as_data(one, value, one in used, one in mentioned)
         for one in [one for one, data in names.items() if data and "source" in data]:
             if any(names.get(other, True) is None for other in _defaults(names[one]["source"])):
                 names[one] = None
@@ -183,7 +184,7 @@ class OwnLines:
             names |= self._used(self.sources[name], (*seen, name))
         return names
 
-    def _named(self, name, value, is_used, is_mentioned):
+    def _as_data(self, name, value, is_used, is_mentioned):
         if name in self.by_name:
             return {"own": self.by_name[name]}
         if isinstance(value, types.FunctionType):
@@ -303,7 +304,7 @@ def _makes(node):
     (target, *_), value = node.targets, node.value
     are_several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
     both = zip(target.elts, value.elts, strict=False) if are_several else [(target, value)]
-    return {name.id: ast.unparse(made) for name, made in both if isinstance(name, ast.Name)}
+    return {name.id: ast.unparse(part) for name, part in both if isinstance(name, ast.Name)}
 
 
 def _is_blank(node):

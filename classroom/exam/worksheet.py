@@ -225,7 +225,7 @@ def page(lesson, seed):
 
 def _step(place, task, name, values, filled):
     cells = "".join(
-        "<tr>" + "".join(f"<td>{x if filled else ''}</td>" for x in row) + "</tr>" for row in _written(values)
+        "<tr>" + "".join(f"<td>{x if filled else ''}</td>" for x in row) + "</tr>" for row in _as_texts(values)
     )
     return (
         f"<div class='step'><p><b>{place}</b> {html.escape(task)}</p><figure class='blanks'><table><caption>"
@@ -234,10 +234,10 @@ def _step(place, task, name, values, filled):
 
 
 def _table(name, values):
-    return Table(name, tuple(map(tuple, _written(values))))
+    return Table(name, tuple(map(tuple, _as_texts(values))))
 
 
-def _written(values):
+def _as_texts(values):
     """The rows of a matrix as they stand on a sheet: whole numbers, and all others with as many decimals."""
     rows = values.tolist()
     fractions = [round(float(x), 2) for row in rows for x in row if math.isfinite(x) and not float(x).is_integer()]

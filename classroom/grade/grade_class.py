@@ -62,7 +62,7 @@ def grade(
     answers, wrong_answers = read_answers(place / WHO_FILE, people, submissions)
     report.questions = assign_students(submissions, people, answers)
     report.people = list(dict.fromkeys([*people, *(one.student for one in submissions if not one.is_stray)]))
-    who = functools.partial(_called, Roster(report.people), report.people)
+    who = functools.partial(_people_with, Roster(report.people), report.people)
     set_times(submissions, read_times(place / TIMES_FILE))
     report.deadlines, wrong_deadlines = read_deadlines(place / DEADLINES_FILE, who, deadline)
     report.overrides, wrong_overrides = read_overrides(place / OVERRIDES_FILE, who, report.points)
@@ -86,7 +86,7 @@ def grade(
     return report
 
 
-def _called(roster, people, id):
+def _people_with(roster, people, id):
     """The people that an id may mean, or, where nobody has ids, a name."""
     return roster.with_code(id) or [person for person in people if not person.apart and person.name == id]
 
@@ -147,11 +147,11 @@ def _remarks(report, others, labels):
 def _how_late_nobody_knows(report):
     """(path, what is to be said of it) of files that are late nobody knows how much, and of those without any time."""
     for path, late in dict.fromkeys((row.file, row.late) for row in report.rows):
-        if late.untold:
+        if late.is_unclear:
             yield path, f"{late.in_words()}. {TIMES_FILE} may say when it came"
         elif report.late_rule.share_lost(late) is None:
             yield path, f"late, but nothing says how late, so nothing is taken off. {TIMES_FILE} may say when it came"
-    counting = {row.file for row in report.rows if row.is_answered and not row.late.late and not row.late.untold}
+    counting = {row.file for row in report.rows if row.is_answered and not row.late.late and not row.late.is_unclear}
     timeless = [
         one.path for one in report.submissions if one.path in counting and not one.came and _has_due(one, report)
     ]
@@ -190,8 +190,8 @@ def grade_all(submissions, cache, limits, jobs=None, again=False, show_progress=
     if not how_many:
         return results, ""
     jobs = min(jobs or cores(), -(-how_many // 5))  # a judge takes as long to start as some five submissions take
-    known = len(submissions) - how_many
-    with tqdm(total=len(submissions), initial=known, unit="hand-in", disable=not show_progress) as bar:
+    from_cache = len(submissions) - how_many
+    with tqdm(total=len(submissions), initial=from_cache, unit="hand-in", disable=not show_progress) as bar:
         judges = Judges(to_do, results, cache, bar)
         try:
             judges.work(jobs, limits, secrets.randbits(64), unconfined)

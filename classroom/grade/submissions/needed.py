@@ -114,15 +114,15 @@ class Steps:
         return self._reached(names, lambda step: step.names.sets_later() if step.is_own else set())
 
     def _reached(self, names, of):
-        reached, open_, made = set(names), list(names), set()
+        reached, open_, result = set(names), list(names), set()
         steps = set()
         while open_:
             for number in self.binding.get(open_.pop(), ()):
                 if number not in steps:
                     steps.add(number)
                     step = self.steps[number]
-                    made |= of(step)
+                    result |= of(step)
                     more = step.names.uses - reached
                     reached |= more
                     open_ += more
-        return made
+        return result

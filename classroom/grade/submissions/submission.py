@@ -300,7 +300,7 @@ class Versions:
     student: object
     number: str  # of the notebook
     picks: list  # of each attempt the file that stands for it, first the one that counts
-    said: list  # (file, why it does not count) of others of an attempt
+    remarks: list  # (file, why it does not count) of others of an attempt
 
     def others(self, best, why=None):
         """(file, what is to be said of it) of all but the one that counts; `why` where points have said which."""

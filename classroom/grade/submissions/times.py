@@ -18,16 +18,16 @@ MINUTE = datetime.timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class Lateness:
-    """Whether a hand-in is late; `by` is None where only a mark says so, `untold` where not even that can be known."""
+    """Whether a hand-in is late; `by` is None where only a mark says so, `is_unclear` where not even that is known."""
 
     late: bool = False
     by: datetime.timedelta | None = None
     due: datetime.datetime | None = None
-    untold: bool = False
+    is_unclear: bool = False
 
     def in_words(self):
         """How late, "" for what is not."""
-        if self.untold:
+        if self.is_unclear:
             return "whether it came in time cannot be told: the platform marks it late, and this student has longer"
         if not self.late:
             return ""
@@ -62,7 +62,7 @@ class Deadlines:
             by = _minute(submission.came) - _minute(due)
             return Lateness(by > datetime.timedelta(0), by, due)
         if is_marked and is_own:
-            return Lateness(due=due, untold=True)
+            return Lateness(due=due, is_unclear=True)
         return Lateness(is_marked, due=due)
 
     def is_over(self, person, number, now=None):

@@ -227,7 +227,7 @@ class Blank(SilentForReaders, Prediction):
         return _same(mine, reader.read(self.question, gives), 1e-3)
 
     def by_chance(self):
-        """What is said of a line that is right with the lesson's numbers and wrong with the record's others."""
+        """The sentence on a line that is right with the lesson's numbers and wrong with the record's others."""
         numbers = dict(self.question.second)
         gives = numbers.pop("gives")
         inputs = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
@@ -357,7 +357,7 @@ def _difference(form, mine, wanted, within):
 
 
 def _several_for_one(guess, truth):
-    """What is said to several results of a call, of which one is asked for, or ""."""
+    """The sentence on an answer with several results of a call, of which one is asked for, or ""."""
     if not (isinstance(guess, list | tuple) and len(guess) > 1 and hasattr(truth, "tolist")):
         return ""
     of_tensors = [getattr(part, "ndim", 0) > 0 for part in guess]

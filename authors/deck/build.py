@@ -382,7 +382,7 @@ def local(text, folder):
 
 
 def picture(folder, name, rest):
-    """A picture of the page's own; what is said of one that is twice as wide as high has its place below it."""
+    """A picture inside the page; one twice as wide as high is marked: words on it stand below it."""
     upright, (width, height) = folder / "upright" / name, boards_in_pages.size_of(folder / name)
     image = f'<img{" class=broad" if width >= 2 * height else ""} src="{data_uri(folder / name)}"{rest}>'
     if not upright.is_file():

@@ -133,7 +133,7 @@ class OwnLines:
         return blank.for_a_page() | {"answer": ""}
 
     def _second_input(self, blank):
-        """The other numbers with which a line is tried again, what is right with them, and what is said otherwise."""
+        """The other numbers with which a line is tried again, the right result, and the sentence on a wrong one."""
         numbers = dict(blank.question.second)
         gives = self.data(torch.tensor(numbers.pop("gives"), dtype=torch.float64), LARGEST)
         others = {one: torch.as_tensor(rows, dtype=self._before[one].dtype) for one, rows in numbers.items()}

@@ -133,7 +133,7 @@ def slip(record, name):
 
 
 def new_mistake(name, says):
-    """(what is said, the id) of a mistake that no lesson asks for yet."""
+    """(a sentence, the id) of a mistake that no lesson asks for yet."""
     return says, f"exam {name}"
 
 

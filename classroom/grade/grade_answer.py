@@ -123,7 +123,7 @@ def _without(step, number, calls):
 
 
 def _librarys(answer, function):
-    """What is said of an answer that does not stand without the library's own."""
+    """The `GradedAnswer` of an answer that calls the library's own function for its exercise."""
     message = (
         f"This calls the library's own `{function}`, so that what it returns need not be yours: leave the call out, of "
         "tests inside the function too."
@@ -245,7 +245,7 @@ def _part(i, description, connection, reader):
 
 
 def _graded(answer, verdict, connection, error):
-    """The `GradedAnswer` that a verdict and what the connection noticed beside it come to."""
+    """The `GradedAnswer` made of a verdict and of what the connection noticed meanwhile."""
     status, misconception = verdict.status, verdict.misconception or ""
     note = connection.trouble
     if note:

@@ -136,7 +136,7 @@ def _rows(submission, number, results, report):
 
 
 def _remarks(report, others, labels):
-    """(path, what is to be said of it) of files that were not judged or do not count, and of those nobody owns."""
+    """(path, remark) for files that were not judged or do not count, and for those whose owner is not known."""
     questions = {question.person: question.in_words(labels) for question in report.questions}
     problems = [(one.path, one.problem) for one in report.submissions if one.problem]
     owned = [one for one in report.submissions if one.student in questions and not one.is_stray]
@@ -145,7 +145,7 @@ def _remarks(report, others, labels):
 
 
 def _how_late_nobody_knows(report):
-    """(path, what is to be said of it) of files that are late nobody knows how much, and of those without any time."""
+    """(path, remark) for files of which it is not known how late they are, and for those without any time."""
     for path, late in dict.fromkeys((row.file, row.late) for row in report.rows):
         if late.is_unclear:
             yield path, f"{late.in_words()}. {TIMES_FILE} may say when it came"

@@ -53,8 +53,8 @@ class Phone:
 
     def __init__(self):
         self.address = None  # as a digest
-        self.round, self.text, self.votes, self.last = 0, "", 0, -APART
-        self.stream, self.seen, self.has_looked = None, time.monotonic(), False
+        self.round, self.text, self.votes, self.last = 0, "", 0, -APART  # votes: how many in this round
+        self.stream, self.seen, self.has_looked = None, time.monotonic(), False  # seen: its last sign of life
 
     def is_here(self):
         """Whether somebody holds it: its events are open, or it asked within `AWAY` seconds."""

@@ -26,7 +26,7 @@ SOFT, FULL = 7, 50  # per cent of a thing's colour in a cell of 0 and in the lar
 
 
 class Drawing:
-    """The steps of a drawing, each as SVG, and what is said of each to somebody who does not see it."""
+    """The steps of a drawing, each as SVG; `said` describes each to somebody who does not see it."""
 
     def __init__(self, steps, said, height, width=WIDTH):
         self.steps, self.said, self.height, self.width = steps, said, height, width

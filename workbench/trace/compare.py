@@ -279,7 +279,7 @@ def _same_without(extra, strays, a, b):
 
 
 def _all_same(ours, theirs):
-    """Whether steps come to the same numbers, one by one; None is an argument."""
+    """Whether two lists of steps have the same results, one by one; None stands for an argument."""
     return len(ours) == len(theirs) and all(
         a is b is None or (a is not None and b is not None and equal(a.kept, b.kept))
         for a, b in zip(ours, theirs, strict=True)

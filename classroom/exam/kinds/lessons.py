@@ -29,7 +29,7 @@ from .by_hand import softmax
 
 
 def draw(id, rng):
-    """An `Item` of one of the questions below, drawn too, or None for numbers that do not serve."""
+    """An `Item` of one of the questions below, itself drawn at random; None where the numbers do not serve."""
     kinds = [
         scores_of_a_query, after_softmax, spread, new_scores, scores_in_all, kept_bytes, back_through_softmax,
         parameters, longer_text, ignorance, shared_head,
@@ -38,7 +38,7 @@ def draw(id, rng):
 
 
 def number_item(id, lesson, parts, asks, right, checked, wrongs, rng, why):
-    """An item with numbers for options; `checked` is the right one, come to in another way."""
+    """An item with numbers for options; `checked` is the right number, computed in a second way."""
     if abs(right - checked) > 1e-9 * max(1, abs(right)):
         raise AssertionError(f"{id}: {right} in one way, {checked} in the other")
     right_option = Option(number(right), why, value=right if isinstance(right, float) else None)

@@ -15,7 +15,7 @@ TRIES = 3  # random inputs on which the faulty program must differ
 
 
 class Fault:
-    """A line as it is wrong, what is said against it, and what is right about the line where it stands unchanged."""
+    """A line with a mistake, the complaint about it, and what is right about the same line without the mistake."""
 
     def __init__(self, line, code, complaint, holds, told):
         self.line, self.code, self.complaint, self.holds, self.told = line, code, complaint, holds, told

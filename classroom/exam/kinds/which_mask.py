@@ -22,7 +22,7 @@ def causal(id, rng):
 
 
 def cached(id, rng):
-    """Some tokens come to others whose keys are kept: a causal mask with more columns than rows."""
+    """New tokens after some whose keys are kept: a causal mask with more columns than rows."""
     new, old = rng.choice([2, 3]), rng.choice([2, 3])
     situation = (
         f"{old} tokens have been read and their keys are kept; {new} more come together. Each of these may attend to "

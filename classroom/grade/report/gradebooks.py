@@ -129,7 +129,10 @@ def compare(path, rows):
 
 
 def _add_up(out):
-    """See that in the files as they are each student's exercises come to the total, and so do the notebooks."""
+    """Check in the written files that each student's exercises add up to the total, and so do the notebooks.
+
+    Raises: NotAsMeant.
+    """
     _, (heads, *each) = table_in(out / BY_EXERCISE)
     _, (_, *by_notebook) = table_in(out / "gradebook-moodle.csv")
     first, off = 4, heads.index(OFF[0])

@@ -157,7 +157,7 @@ def _lateness(report, person):
 
 
 def _files_in_words(report, person):
-    """Each file of a student with what is to be said of it, those that only were judged and came in time left out."""
+    """A sentence on each file of a student that was not judged, does not count or came late."""
     remarks = dict(report.files)
     for submission in report.files_of(person):
         why = remarks.get(submission.path, "")
@@ -172,7 +172,7 @@ def _files_in_words(report, person):
 
 
 def _sentence(why):
-    """What is listed of a file, said to its student."""
+    """A remark on a file as a sentence to its student."""
     if why.startswith(("cannot", "does")):
         return f"It {why}."
     return f"There is {why}." if why.startswith("no ") else f"It is {why}." if why else ""

@@ -30,7 +30,7 @@ def recorded(function, args):
 
 
 def as_data(run):
-    """What is told of a run: its output and its operations; of one that failed or went on for long, nothing."""
+    """A run as lists: its output and its operations; None for one that failed or has more than `MOST` of them."""
     if run.error or len(run.operations) > MOST:
         return None
     place = {id(step): i for i, step in enumerate(run.operations)}

@@ -303,7 +303,7 @@ class Versions:
     remarks: list  # (file, why it does not count) of others of an attempt
 
     def others(self, best, why=None):
-        """(file, what is to be said of it) of all but the one that counts; `why` where points have said which."""
+        """(file, remark) for all but the one that counts; `why` is the reason where points have decided."""
         for other in self.picks:
             if other is not best:
                 yield other, f"does not count: {best.path} {why or self._why(best, other)}"

@@ -467,9 +467,9 @@ KEYS_OF_SPEAKER = {
         "if( event.altKey || ( ( event.ctrlKey || event.metaKey ) && event.key !== 'Enter' ) ) return; "
         "event.preventDefault(); "
         "const { key, shiftKey, ctrlKey, metaKey } = event; "
-        "const told = JSON.stringify({ namespace: 'deck-key', key, shiftKey, ctrlKey, metaKey }); "
+        "const message = JSON.stringify({ namespace: 'deck-key', key, shiftKey, ctrlKey, metaKey }); "
         "const fills = key === 'f' && self.origin !== 'null'; "
-        "window.opener.postMessage( told, fills ? { targetOrigin: self.origin, delegate: 'fullscreen' } : '*' );"
+        "window.opener.postMessage( message, fills ? { targetOrigin: self.origin, delegate: 'fullscreen' } : '*' );"
     ),
     "window.opener.postMessage( JSON.stringify({ method: 'setState', args: [ state ]} ), '*' );": "",
     "function setupNotes() {": (  # what was chosen there is left, so that the next key is the lecture's

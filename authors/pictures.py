@@ -43,17 +43,17 @@ POINTER = """(() => {
 
 def main(names):
     """Take the pictures of these names, or all, into img/; returns an exit code."""
-    taken = {"moving": moving, "door": door, "verdict": verdict, "slide": slide, "class": class_page}
-    if unknown := [name for name in names if name not in taken]:
-        sys.exit(f"no picture is called {unknown[0]}; there are: {', '.join(taken)}")
+    pictures = {"moving": moving, "door": door, "verdict": verdict, "slide": slide, "class": class_page}
+    if unknown_names := [name for name in names if name not in pictures]:
+        sys.exit(f"no picture is called {unknown_names[0]}; there are: {', '.join(pictures)}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_here(), args=["--no-sandbox"])
-        for name in names or taken:
+        for name in names or pictures:
             if name == "door" and sphinx_site.build(sphinx_site.BUILD):
                 sys.exit("the site has faults, see above")
             for shade in SHADES:
                 with tempfile.TemporaryDirectory() as folder:
-                    taken[name](browser, Path(folder), shade)
+                    pictures[name](browser, Path(folder), shade)
             print(f"img: {name}", flush=True)
     return 0
 
@@ -102,10 +102,10 @@ def moving(browser, folder, shade):
         page.goto(address)
         opening = page.get_by_role("button", name="river")
         opening.wait_for()
-        asked = page.get_by_text("Before you begin.").filter(visible=True).first
-        asked.wait_for()  # words are drawn after forms
+        question = page.get_by_text("Before you begin.").filter(visible=True).first
+        question.wait_for()  # words are drawn after forms
         page.get_by_text("| Idle").filter(visible=True).first.wait_for()  # Python has begun
-        asked.evaluate("(words) => words.scrollIntoView({ block: 'center' })")
+        question.evaluate("(words) => words.scrollIntoView({ block: 'center' })")
         page.evaluate(POINTER)
         film = Film(page)
         film.take(1.6)
@@ -147,8 +147,8 @@ def jupyterlab(folder, shade, lesson="01_by_hand"):
     try:
         while not (notes := list(folder.glob("runtime/jpserver-*.json"))):
             time.sleep(0.2)
-        told = json.loads(notes[0].read_text())
-        yield f"{told['url']}lab/tree/my/{lesson}.ipynb?token={told['token']}"
+        running = json.loads(notes[0].read_text())
+        yield f"{running['url']}lab/tree/my/{lesson}.ipynb?token={running['token']}"
     finally:
         server.terminate()
         server.wait()

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from paths import ROOT
 
-from authors.lessons import TOO_LONG, lessons, made
+from authors.lessons import TOO_LONG, lessons, with_new_texts
 from authors.minutes import minutes_of, words_of
 from classroom.grade.submissions.extract import Cell
 from workbench.copies import as_written
@@ -320,7 +320,7 @@ def test_notebooks_are_valid_and_there_are_some():
 
 def test_minutes_and_promises_are_current():
     """What `course.py minutes` would write: course.toml, README, INSTRUCTORS.md and the first cells."""
-    stale = [path.name for path, text in made().items() if text != path.read_text(encoding="utf-8")]
+    stale = [path.name for path, text in with_new_texts().items() if text != path.read_text(encoding="utf-8")]
     assert stale == [], "run `python course.py minutes`"
 
 

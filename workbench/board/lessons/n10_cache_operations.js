@@ -56,7 +56,8 @@ register({
         return Number(distance >= 0 && distance < window);
       });
     },
-    because: (_leaves, _options, _i, _j, _matrices, value) => told(value ? "attended to" : "not attended to", number(value)),
+    because: (_leaves, _options, _i, _j, _matrices, value) =>
+      told(value ? "attended to" : "not attended to", number(value)),
     says: (_, { chunk, window }) => `Who attends to whom: chunks of ${chunk}, and a window of ${window}.`,
   },
   with_first: {

@@ -8,7 +8,12 @@ export function headsOf(view) {
   const { engine } = view;
   const cards = Array.from({ length: engine.heads }, (_, head) => cardOf(head));
   const inRow = `--heads: ${Math.min(4, engine.heads)}`;
-  const node = element("div", { class: "heads", style: inRow, role: "group", "aria-label": "What each head attends to" });
+  const node = element("div", {
+    class: "heads",
+    style: inRow,
+    role: "group",
+    "aria-label": "What each head attends to",
+  });
   let painted = {};
   const key = element("p", { class: "key-to-maps" });
   node.append(...cards.map((card) => card.node), key);

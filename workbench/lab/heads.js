@@ -11,6 +11,7 @@ const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then tr
 const MOMENT = 400; // ms that may pass without a word
 const STOPPED = "Stopped; your guess stays here.";
 const WIDGET = "application/vnd.jupyter.widget-view+json";
+const DRAWN = ".jp-OutputArea-output.jupyter-widgets";
 
 class Head {
   constructor(lesson, part) {
@@ -36,7 +37,28 @@ class Head {
       if (end) this.cell.layout.addWidget(widget(end, "attn-foot"));
       this.placed?.();
       this.refresh();
+      if (this.hasWidget) this.watchWidget();
     });
+  }
+  /** It is drawn in a moment, unless Python has it no more: its cell has run again on a page that was not saved. */
+  watchWidget() {
+    const { node } = this.cell.outputArea;
+    const look = () => {
+      if (!node.querySelector(DRAWN)) return;
+      watcher.disconnect();
+      this.refresh();
+    };
+    const watcher = new MutationObserver(look);
+    watcher.observe(node, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
+    look();
+  }
+  get hasWidget() {
+    return this.outputs.some((one) => one.data?.[WIDGET]);
+  }
+  /** JupyterLab says in the widget's place that there is none. */
+  get isLost() {
+    const drawn = this.cell.outputArea?.node.querySelectorAll(DRAWN) ?? [];
+    return [...drawn].some((one) => !one.children.length);
   }
   /** What an answer has brought is drawn in a moment: then bring it into view. */
   async bring() {
@@ -125,9 +147,8 @@ class Head {
   }
   refresh() {
     this.refreshFold();
-    const isWidget = this.outputs.some((one) => one.data?.[WIDGET]);
     const isWaiting = this.lesson.runs.waiting.has(this.part.id);
-    this.set("asleep", isWidget && !this.isLive && !isWaiting);
+    this.set("asleep", this.hasWidget && !isWaiting && (!this.isLive || this.isLost));
     this.set("known", this.lesson.runs.isKnown);
     this.set("failed", this.hasFailed);
     this.set("told-how", TOLD_HOW.test(this.source));

@@ -294,3 +294,18 @@ def test_presenting_leaves_nothing_but_the_lesson(begun):
     expect(page.get_by_role("menuitem", name="Kernel")).to_be_in_viewport()
     expect(page.get_by_text("guesses and lines")).to_be_visible()
     expect(page.locator(".jp-Notebook .jp-mod-active")).to_be_in_viewport()
+
+
+def test_printing_gives_the_whole_lesson_and_nothing_else(begun):
+    """Ctrl+P: each of its headings once, then JupyterLab is as it was."""
+    page = begun().page
+    page.evaluate("window.print = () => { window.isPrinted = true }")
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("Control+p")
+    page.wait_for_function("window.isPrinted")
+    pdf = page.pdf(print_background=True, tagged=True, outline=True)
+    titles = [title.decode() for title in re.findall(rb"/Title \((.+?)\)", pdf)]
+    headings = page.locator(".jp-Notebook").get_by_role("heading").all_text_contents()
+    assert sorted(titles) == sorted(heading.removesuffix("¶") for heading in headings)
+    assert len(re.findall(rb"/Type /Page\b", pdf)) > 2
+    expect(page.get_by_role("menuitem", name="Kernel")).to_be_in_viewport()

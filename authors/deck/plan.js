@@ -1,14 +1,14 @@
 // The plan that the lecture follows: how long each slide takes, what next passes, and where the lecturer chooses it.
 
 import { all, make } from "../pages/kit.js";
-import { current, goTo, inside, kept, reading, settings, storeOf } from "./page.js";
+import { current, goTo, inside, memories, reading, settings, storeOf } from "./page.js";
 
 let menu = null; // in the speaker's window, where there is one
 const SHORT = Object.keys(settings.plans)[0];
 
 // What was chosen holds for the lecture that was begun with it; the command says with which it begins.
 export function planName() {
-  const { name, began } = kept.plan.get() ?? {};
+  const { name, began } = memories.plan.get() ?? {};
   return began === settings.server?.began && name in settings.plans ? name : (settings.server?.plan ?? SHORT);
 }
 
@@ -18,7 +18,7 @@ export const notesOf = (slide) => `<p>${planOf(slide).note}</p>${storeOf(slide).
 export function startPlan() {
   if (reading) return;
   followPlan();
-  window.addEventListener("storage", ({ key }) => key === kept.plan.name && followPlan());
+  window.addEventListener("storage", ({ key }) => key === memories.plan.name && followPlan());
 }
 
 // reveal.js' clock reads the seconds off the slides.
@@ -46,7 +46,7 @@ export function offerPlans(view) {
 
 function choose() {
   menu.blur(); // the next key is the lecture's
-  kept.plan.set({ name: menu.value, began: settings.server?.began });
+  memories.plan.set({ name: menu.value, began: settings.server?.began });
   followPlan(); // the other copies hear of it
 }
 

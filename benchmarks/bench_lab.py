@@ -14,12 +14,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests/helpers")]
 
+import nbformat
 from lab_page import FLAGS, Lab, find_browser, jupyterlab
 from playwright.sync_api import sync_playwright
 
 from workbench import copies
 
 LESSON = "01_by_hand.ipynb"
+FIGURE = "bank_figure()"
 BOARD = ".attn-figure"
 # Milliseconds from this act to after the frame is painted that shows it; or from the next key that goes down.
 PAINTED = """
@@ -46,16 +48,15 @@ NEXT_KEY = f"""() => {{{PAINTED}
 
 
 def window(browser, address, *, is_plain):
-    """The lesson, its first cells run, and a field of code and a slider to go to."""
+    """The lesson, and its cell with a board, which has run."""
 
     def without_the_extension(page):
         page.route("**/attention/page/lab/lesson.js*", lambda route: route.abort())
 
     lab = Lab(browser, address, f"my/{LESSON}", before=without_the_extension if is_plain else None)
-    cell = lab.page.locator(".jp-CodeCell", has_text="bank_figure()").last
-    for text in ("import torch", "bank_figure()"):
-        lab.page.locator(".jp-CodeCell", has_text=text).last.locator(".cm-content").click()
-        lab.page.keyboard.press("Control+Enter")
+    cell = lab.page.locator(".jp-CodeCell", has_text=FIGURE).last
+    cell.locator(".cm-content").click()
+    lab.page.keyboard.press("Control+Enter")
     lab.page.locator(f"{BOARD} input").first.wait_for()
     return lab.page, cell
 
@@ -86,6 +87,11 @@ def measure(browser, rounds):
         (folder / "notebooks").mkdir()
         (folder / "notebooks" / LESSON).write_bytes((ROOT / "notebooks" / LESSON).read_bytes())
         copies.bring_up_to_date(folder)
+        copy = nbformat.read(folder / "my" / LESSON, 4)
+        for cell in copy.cells:
+            if cell.source == FIGURE:  # as somebody has it who runs no other cell
+                cell.source = f"from workbench.board.lessons import bank_figure; {FIGURE}"
+        nbformat.write(copy, folder / "my" / LESSON)
         with jupyterlab(folder) as address:
             windows = [window(browser, address, is_plain=is_plain) for is_plain in (True, False)]
             for n in range(rounds):

@@ -88,6 +88,10 @@ class Head {
     if (isRunning && this.stopButton.hidden) this.soon ??= setTimeout(() => this.show(), MOMENT);
     else this.show();
   };
+  /** From now on a screen reader hears what comes into the output; what was saved there nobody reads out. */
+  beHeard() {
+    this.cell.outputArea.node.setAttribute("aria-live", "polite");
+  }
   /** The line or exercise above did not run through: Python says why, if there is one. */
   sayUnrun() {
     this.say(this.lesson.heads.get(this.mine.id)?.hasFailed ? UNRUN : NO_PYTHON);
@@ -198,6 +202,7 @@ export class Question extends Head {
     this.isOnwards = false;
     this.model.put({ entered: text === "show" ? "" : text, verdict: "" });
     const isFocused = this.form.contains(document.activeElement);
+    this.beHeard();
     this.form.inert = true;
     this.set("judging", true);
     const before = () => lesson.tell(part.question, text);
@@ -326,6 +331,7 @@ export class Line extends Head {
       this.stop("");
       return false;
     }
+    this.beHeard();
     const stopped = await this.lesson.runTo(this.part, { again: this.mine ? [this.mine] : [], say: this.say });
     if (stopped && stopped === this.mine) this.sayUnrun();
     else if (stopped && stopped !== this.part) this.say("First what is asked above.");
@@ -406,6 +412,7 @@ class Called extends Head {
   async act() {
     const needs = (one) => one.kind === "imports";
     const again = this.mine ? [this.mine] : [];
+    this.beHeard();
     const stopped = await this.lesson.runTo(this.part, { needs, again, say: this.say });
     if (stopped && stopped === this.mine) this.sayUnrun();
     return !stopped;

@@ -11,7 +11,8 @@ const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then tr
 const MOMENT = 400; // ms that may pass without a word
 const STOPPED = "Stopped; your guess stays here.";
 const WIDGET = "application/vnd.jupyter.widget-view+json";
-const DRAWN = ".jp-OutputArea-output.jupyter-widgets";
+const DRAWN = ".jp-OutputArea-output > .lm-Widget";
+const LOST = ".jp-OutputArea-output.jupyter-widgets";
 
 class Head {
   constructor(lesson, part) {
@@ -44,7 +45,7 @@ class Head {
   watchWidget() {
     const { node } = this.cell.outputArea;
     const look = () => {
-      if (!node.querySelector(DRAWN)) return;
+      if (!this.isLost && !node.querySelector(DRAWN)) return;
       watcher.disconnect();
       this.refresh();
     };
@@ -57,8 +58,8 @@ class Head {
   }
   /** JupyterLab says in the widget's place that there is none. */
   get isLost() {
-    const drawn = this.cell.outputArea?.node.querySelectorAll(DRAWN) ?? [];
-    return [...drawn].some((one) => !one.children.length);
+    const said = this.cell.outputArea?.node.querySelectorAll(LOST) ?? [];
+    return [...said].some((one) => !one.children.length);
   }
   /** What an answer has brought is drawn in a moment: then bring it into view. */
   async bring() {

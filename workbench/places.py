@@ -51,7 +51,7 @@ def notebook():
 
 
 def cells(notebook):
-    """The cells of a notebook's file, each with its id, "" where it has none, and its text; of none that is there, []."""
+    """The cells of a notebook's file, each with its id, or "", and its text; of a file that is not there, none."""
     try:
         book = json.loads(notebook.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -62,8 +62,8 @@ class WithoutModel:
             return cell
         self.unmade |= makes
         question = next(filter(None, map(question_asked, cell.body)), None)
-        arguments = f"{question!r}, guess" if question else ""
-        instead = f"__import__('workbench.smollm.absent').smollm.absent.{'judged' if question else 'shown'}({arguments})"
+        call = f"judged({question!r}, guess)" if question else "shown()"
+        instead = f"__import__('workbench.smollm').smollm.absent.{call}"
         guess = [line for line in cell.body if question and isinstance(line, ast.Assign) and is_guess(line)]
         return ast.Module([*guess, *ast.parse(instead).body], cell.type_ignores)
 

@@ -342,9 +342,8 @@ def nobody_hears(model, attend, faulty):
     say="Each of the two tests sees one of the two faults, and is blind to the other.",
 )
 def two_tests(two_tests, model, faulty, paragraph):
-    rows = [
-        two_tests(model, faulty(name), paragraph[:, :16]) for name in ("RoPE with base 10,000", "one position too late")
-    ]
+    attends = {name: faulty(name) for name in ("RoPE with base 10,000", "one position too late")}
+    rows = two_tests(model, attends, paragraph[:, :16]).values()
     return Tiles(
         [[[f"{one:.1f}", "output"] if one > 0.05 else f"{one:.1f}" for one in row] for row in rows],
         columns=["piece by piece", "other code"],

@@ -205,7 +205,7 @@ def predict_both(both, whole, without):
     hall="The book on the shelf, but the two say what they said of the keys: share of were? Bids. [0.88]",
 )
 def predict_told(told):
-    first = Sentence(["The book", "on the", "shelf"], inks={0: "key"}, says="was")  # in few pieces: it comes back, small
+    first = Sentence(["The book", "on the", "shelf"], inks={0: "key"}, says="was")  # it comes back, small
     return [first, first.but(says=None), first.but(says=f"were {told:.2f}", ending="wrong" if told > 0.5 else "output")]
 
 

@@ -143,8 +143,9 @@ def test_large_matrix_is_no_large_picture(shape):
     assert ticks(axes.yaxis)[1] == str(math.ceil(shape[0] / 16))
 
 
-@pytest.mark.parametrize("figure", [heatmap(torch.full((8, 8), 0.25)), heatmap_grid(torch.full((2, 8, 8), 0.25))])
-def test_letters_are_large_and_numbers_fit_their_cells(figure):
+@pytest.mark.parametrize(("draw", "shape"), [(heatmap, (8, 8)), (heatmap_grid, (2, 8, 8))])
+def test_letters_are_large_and_numbers_fit_their_cells(draw, shape):
+    figure = draw(torch.full(shape, 0.25))
     figure.draw_without_rendering()  # which writes the numbers beside the scale
     assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 12
     for axes in panels(figure):
@@ -153,17 +154,18 @@ def test_letters_are_large_and_numbers_fit_their_cells(figure):
 
 
 @pytest.mark.parametrize(
-    "figure",
+    "draw",
     [
-        heatmap(WEIGHTS),
-        heatmap(torch.randn(20, 20).clamp(-1, 1), vmin=-1),
-        heatmap_grid(torch.rand(2, 3, 3)),
-        curves([1, 2], {"a": [0.001, 0.002], "b": [0.002, 0.001]}, title="t", xlabel="x", ylabel="y"),
-        arrows(torch.eye(2), torch.eye(2), ["a", "b"], ["a", "b"], title="t", xlabel="x", ylabel="y"),
+        lambda: heatmap(WEIGHTS),
+        lambda: heatmap(torch.randn(20, 20).clamp(-1, 1), vmin=-1),
+        lambda: heatmap_grid(torch.rand(2, 3, 3)),
+        lambda: curves([1, 2], {"a": [0.001, 0.002], "b": [0.002, 0.001]}, title="t", xlabel="x", ylabel="y"),
+        lambda: arrows(torch.eye(2), torch.eye(2), ["a", "b"], ["a", "b"], title="t", xlabel="x", ylabel="y"),
     ],
     ids=["heatmap", "large", "grid", "curves", "arrows"],
 )
-def test_a_vector_picture_has_no_colour_of_one_set_alone(figure):
+def test_a_vector_picture_has_no_colour_of_one_set_alone(draw):
+    figure = draw()
     svg = figure.svg()
     style, drawn = re.match(r"<svg[^>]*><style>(.*?)</style>(.*)", svg, re.DOTALL).groups()
     drawn = re.sub(r"base64,[^\"]*", "", drawn)

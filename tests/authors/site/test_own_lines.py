@@ -10,7 +10,7 @@ import torch
 from own_lines import in_kernel, in_page, names_of, recorded
 from paths import LESSONS
 from playwright.sync_api import expect
-from test_site import reader, window  # noqa: F401, fixtures
+from test_site import reader, served, window  # noqa: F401, fixtures
 
 from authors.pages.own_lines import KINDS, NOT_HERE, OwnLines
 from workbench.smollm import place

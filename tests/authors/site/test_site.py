@@ -32,7 +32,7 @@ from authors.site.lesson_page import STANDING
 from workbench.exercises.engine.exercise import EXERCISES
 
 LESSONS = [lesson.name for lesson in lessons()]
-SERVED = "https://site.test/"  # where the site stands too, as on a server, whose first page needs no name
+SERVED = "/"  # of the server where the windows below are, whose first page needs no name
 SCREENS = {"laptop, light": ((1366, 768), "light"), "phone, dark": ((390, 844), "dark")}
 
 
@@ -41,21 +41,38 @@ def pages(built):
     return {path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in built.rglob("*.html")}
 
 
-def serve(context, built):
-    place = lambda address: built / (urlsplit(address).path[1:] or "index.html")  # noqa: E731
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *told):
+        pass
 
-    def answer(route):
-        file = place(route.request.url)
-        route.fulfill(path=file) if file.is_file() else route.fulfill(path=built / "404.html", status=404)
 
-    context.route(f"{SERVED}**", answer)
+class Kept(Quiet):
+    """Lets browsers keep what they fetched, as servers do: then they read and compile no script twice."""
+
+    def end_headers(self):
+        self.send_header("Cache-Control", "max-age=3600")
+        super().end_headers()
+
+    def send_error(self, code, *told):
+        page = (Path(self.directory) / "404.html").read_bytes()
+        self.send_response(code)
+        self.end_headers()
+        self.wfile.write(page)
 
 
 @pytest.fixture(scope="module")
-def window(browser, built):
+def served(built):
+    """What opens a window on the site that is served here, without a worker that would fetch all of its pages."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Kept, directory=built)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield {"base_url": f"http://127.0.0.1:{server.server_port}", "service_workers": "block"}
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def window(browser, served):
     """One window for all tests: opening one costs more than most of them do in it."""
-    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
-    serve(context, built)
+    context = browser.new_context(**served, permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
     page.asked = []
     page.on("request", lambda request: page.asked.append(request.url))
@@ -64,8 +81,27 @@ def window(browser, built):
     context.close()
 
 
+@pytest.fixture(scope="module")
+def phones(browser, served):
+    context = browser.new_context(
+        **served, viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, reduced_motion="reduce"
+    )
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def reader(built, window):
+def phone(phones):
+    """A phone of a new visitor, held upright."""
+    page = phones.new_page()
+    page.goto(f"{SERVED}_static/favicon.svg")
+    page.evaluate("localStorage.clear(), sessionStorage.clear()")
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def reader(served, window):
     """Opens a page of the site, on a given screen, for a new visitor; asks no network and breaks nowhere.
 
     As on a server: what a page opened as a file has kept, Chromium 156 does not find again in one of fifty reloads.
@@ -81,7 +117,9 @@ def reader(built, window):
     window.asked.clear()
     yield open_page
     quotes = "error: Failed to fetch"  # the search would quote from the pages it finds, which may not be read as files
-    assert not [asked for asked in window.asked if not asked.startswith(("file:", SERVED)) and asked != quotes]
+    assert not [
+        asked for asked in window.asked if not asked.startswith(("file:", served["base_url"])) and asked != quotes
+    ]
 
 
 def address_of(name):
@@ -173,11 +211,6 @@ def test_a_section_has_an_address_of_its_own(reader):
     page.goto(address_of("index"))
     page.goto(shared)
     page.wait_for_function("(node) => Math.abs(node.getBoundingClientRect().top) < 100", arg=heading.element_handle())
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *told):
-        pass
 
 
 def test_after_one_visit_all_pages_open_without_a_network(built, browser):
@@ -494,10 +527,10 @@ def test_the_search_leaves_code_out(reader):
     assert [lead.rpartition("/")[2] for lead in leads] == [f"{LESSONS[0]}.html"]
 
 
-def test_fonts_that_come_late_move_nothing(built, browser):
+def test_fonts_that_come_late_move_nothing(built, browser, served):
     """They come when all else stands there; what has moved by then, browsers count themselves."""
-    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True, reduced_motion="reduce")
-    serve(context, built)
+    size = {"width": 390, "height": 844}
+    context = browser.new_context(**served, viewport=size, is_mobile=True, reduced_motion="reduce")
     page, waiting = context.new_page(), []
     context.route("**/*.woff2", lambda route: waiting.append(route))
     for name in ("index", LESSONS[0], LESSONS[8], LESSONS[10]):
@@ -593,10 +626,8 @@ TOO_SMALL = """() => [...document.querySelectorAll("a[href], button, input, sele
 })"""
 
 
-def test_a_finger_hits_everything_on_a_phone_upright_or_not(built, browser):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    serve(context, built)
-    page, small = context.new_page(), {}
+def test_a_finger_hits_everything_on_a_phone_upright_or_not(phone):
+    page, small = phone, {}
     for name in ("index", "record", "search", "01_by_hand", "04_multi_head"):
         page.goto(address_of(name))
         wake(page)
@@ -605,7 +636,6 @@ def test_a_finger_hits_everything_on_a_phone_upright_or_not(built, browser):
             page.evaluate(TWO_FRAMES)
             small[name, width] = page.evaluate(TOO_SMALL)
         page.set_viewport_size({"width": 390, "height": 844})
-    context.close()
     assert not any(small.values()), small
 
 
@@ -830,12 +860,9 @@ def second_readings_wait_under_their_headings(page):
 
 
 @pytest.mark.parametrize("name", ["index", LESSONS[0], LESSONS[3], LESSONS[10], LESSONS[12]])
-def test_on_a_phone_a_tap_and_an_edit_change_a_board(built, browser, name):
+def test_on_a_phone_a_tap_and_an_edit_change_a_board(phone, name):
     """On boards of numbers, of heads, of a story and of the real model."""
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    serve(context, built)
-    page = context.new_page()
-    page.emulate_media(reduced_motion="reduce")
+    page = phone
     page.goto(address_of(name))
     if name == "index":
         grip = page.get_by_role("slider").first.bounding_box()
@@ -861,7 +888,6 @@ def test_on_a_phone_a_tap_and_an_edit_change_a_board(built, browser, name):
             page.touchscreen.tap(more["x"] + 9, more["y"] + 9)
             page.evaluate(TWO_FRAMES)
         moved.append(board.evaluate(IN_VIEW)[1:] != before[1:])
-    context.close()
     assert any(moved)
 
 
@@ -1074,9 +1100,8 @@ def test_each_board_of_a_page_keeps_its_own_numbers(reader):
     assert page.evaluate(UNTOUCHED)[-2:] == [True, False], "a link is to one board"
 
 
-def test_the_door_stands_before_its_scripts_and_stays_as_it_is(built, browser):
-    context = browser.new_context(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
-    serve(context, built)
+def test_the_door_stands_before_its_scripts_and_stays_as_it_is(built, browser, served):
+    context = browser.new_context(**served, viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     page, waiting = context.new_page(), []
     page.route(re.compile(r"/_static/\w+\.js"), lambda route: waiting.append(route))
     page.goto(SERVED, wait_until="commit")

@@ -10,12 +10,18 @@ from classroom.grade import grade_class
 from classroom.grade.sandbox.host import Limits, best_host
 
 
-@pytest.fixture(scope="module")
-def host():
+@pytest.fixture(scope="session")
+def started_host():
     """Students' processes as this machine can confine them best; generous, since nobody is stopped for being slow."""
     host, _ = best_host(Limits(seconds=100, memory_mb=300, processes=20), unconfined=True)
-    with host, grading.probes_drawn_anew(seed=1):
+    with host:
         yield host
+
+
+@pytest.fixture(scope="module")
+def host(started_host):
+    with grading.probes_drawn_anew(seed=1):
+        yield started_host
 
 
 @pytest.fixture

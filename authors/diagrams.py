@@ -382,15 +382,15 @@ def split_merge(upright=False):
             for head, part in enumerate(slices):
                 numbers(left + 90 * head, top + 54 * token, part[None])
 
-    def held(split):
+    def held_in_words(blocks):
         """Which features of which tokens head 0 holds, in words."""
-        found = {}  # tokens of which head 0 holds the same features, together
+        tokens_of = {}  # tokens of which head 0 holds the same features, together
         for token in range(tokens):
-            of_token = [number % 10 for number in split[0, 0].flatten().tolist() if number // 10 == token]
-            found.setdefault(", ".join(map(str, of_token)), []).append(str(token))
+            of_token = [number % 10 for number in blocks[0, 0].flatten().tolist() if number // 10 == token]
+            tokens_of.setdefault(", ".join(map(str, of_token)), []).append(str(token))
         parts = [
             f"{features} of token{'s' * (len(whose) > 1)} {', '.join(whose)}"
-            for features, whose in found.items()
+            for features, whose in tokens_of.items()
             if features
         ]
         return page.broken("head 0 holds features\n" + " and ".join(parts))
@@ -402,12 +402,12 @@ def split_merge(upright=False):
     in_slices(*at((486, 94), (163, 346)), x.view(right)[0])
     page.arrow(at([(668, 169), (780, 169)], [(250, 500), (250, 558)]))
     page.lines(*at((721, 138), (264, 528)), ".transpose\n(1, 2)", mono=True, ha=at("center", "left"))
-    split = split_heads(x, heads)
-    in_heads(*at((788, 106), (159, 596)), split[0])
+    blocks = split_heads(x, heads)
+    in_heads(*at((788, 106), (159, 596)), blocks[0])
     back = at([(879, 236), (879, 284), (168, 284), (168, 236)], [(155, 659), (48, 659), (48, 179), (80, 179)])
     page.arrow(back, undoes=True)
     page.lines(*at((524, 266), (60, 536)), page.broken("and back:\nmerge_heads"), ha=at("center", "left"))  # asked: how
-    page.lines(*at((974, 308), (250, 758)), held(split), ha=at("right", "center"))
+    page.lines(*at((974, 308), (250, 758)), held_in_words(blocks), ha=at("right", "center"))
 
     page.text(*at((24, 368), (16, 820)), "wrong: view alone", size=LARGE, bold=True, ha="left")
     tokens_by_features(*at((84, 452), (166, 904)))
@@ -416,9 +416,9 @@ def split_merge(upright=False):
     page.lines(
         *at((520, 536), (264, 1090)), page.broken("reads the numbers\nin the order of memory"), ha=at("center", "left")
     )
-    split = x.view(alone)
-    in_heads(*at((788, 452), (159, 1164)), split[0])
-    page.lines(*at((974, 604), (250, 1326)), held(split), ha=at("right", "center"))
+    blocks = x.view(alone)
+    in_heads(*at((788, 452), (159, 1164)), blocks[0])
+    page.lines(*at((974, 604), (250, 1326)), held_in_words(blocks), ha=at("right", "center"))
     return page
 
 
@@ -529,15 +529,15 @@ def tiles(upright=False):
     followed = 5
     page.frame(x0, y0 + followed * cell, (followed + 1) * cell, cell)
     y = y0 + (followed + 0.5) * cell
-    kept, done = at((530, y - 26, 150), (60, 510, 150)), at((780, y - 26, 120), (310, 510, 120))
-    page.box(*kept[:2], kept[2], 52, "weights", "m, ℓ, o")
-    page.box(*done[:2], done[2], 52, "output", "o / ℓ")
+    state, quotient = at((530, y - 26, 150), (60, 510, 150)), at((780, y - 26, 120), (310, 510, 120))
+    page.box(*state[:2], state[2], 52, "weights", "m, ℓ, o")
+    page.box(*quotient[:2], quotient[2], 52, "output", "o / ℓ")
     end = x0 + (followed + 1) * cell + 2
-    page.arrow(at([(end, y), (kept[0] - 2, y)], [(end, y), (470, y), (470, 480), (135, 480), (135, 508)]), "weights")
-    middle = kept[1] + 26
-    page.arrow([(kept[0] + kept[2], middle), (done[0] - 2, middle)], "output")
-    page.lines(kept[0] + kept[2] / 2, kept[1] + 80, "kept from tile\nto tile", colour="quiet")
-    page.lines(done[0] + done[2] / 2, done[1] + 80, "divided once,\nat the end", colour="quiet")
+    page.arrow(at([(end, y), (state[0] - 2, y)], [(end, y), (470, y), (470, 480), (135, 480), (135, 508)]), "weights")
+    middle = state[1] + 26
+    page.arrow([(state[0] + state[2], middle), (quotient[0] - 2, middle)], "output")
+    page.lines(state[0] + state[2] / 2, state[1] + 80, "kept from tile\nto tile", colour="quiet")
+    page.lines(quotient[0] + quotient[2] / 2, quotient[1] + 80, "divided once,\nat the end", colour="quiet")
     for k, (offset, says) in enumerate(((-1, "computed"), (0, "computed, then masked"), (1, "skipped"))):
         x, y = at((560, 92 + 46 * k), (60, 632 + 40 * k))
         _tile(page, x, y, 34, offset)
@@ -570,13 +570,13 @@ def positions(upright=False):
     page.arrow(at([(119, 84), (119, 164)], [(250, 68), (250, 104)]))
     page.box(*at((6, 166), (146, 106)), 208, 60, "input", "inputs", "a row for each token")
     page.line(at([(214, 196), (232, 196)], [(250, 166), (250, 178)]))
-    turned = {"query": at(76, 20), "key": at(166, 160)}  # how far down they stand, or how far right
-    for kind, place in (*turned.items(), ("value", at(316, 366))):
+    middle = {"query": at(76, 20), "key": at(166, 160)}  # how far down they stand, or how far right
+    for kind, place in (*middle.items(), ("value", at(316, 366))):
         m = place + at(30, 60)
         page.arrow(at([(232, 196), (244, 196), (244, m), (273, m)], [(250, 178), (250, 188), (m, 188), (m, 222)]), kind)
         page.box(*at((275, place), (place, 224)), 120, 60, kind, f"{kind} {kind[0].upper()}")
     page.box(*at((430, 60, 130, 182), (20, 324, 260, 60)), "ink", "RoPE", "turns both", fill=0, dashed=True)
-    for kind, place in turned.items():
+    for kind, place in middle.items():
         m = place + at(30, 60)
         page.arrow(at([(395, m), (428, m)], [(m, 284), (m, 322)]), kind)
         enters = at(151, 120) + (m - at(151, 150)) / 6
@@ -618,7 +618,7 @@ def two_heads(upright=False):
             before = places[i - 1]
             page.arrow(at([(before + 62, 144), (place + 38, 198)], [(162, before + 35), (234, place + 23)]), "key")
     page.frame(*at((places[2], 200), (236, places[2])), 100, 58)
-    found = places[2] + at(50, 29)
+    middle = places[2] + at(50, 29)
     beside = places[2] - 13  # between the boxes of milk and of the first tea
     page.box(*at((places[5], 323), (394, places[5])), 100, 58, "weights", words[2], fill=0, dashed=True)
     page.arrow(
@@ -628,7 +628,7 @@ def two_heads(upright=False):
         ),
         "weights",
     )
-    place, says = at((found + 153, 334), (388, found + 126)), broken("place 2\nhas\nfetched\ntea")
+    place, says = at((middle + 153, 334), (388, middle + 126)), broken("place 2\nhas\nfetched\ntea")
     page.lines(*place, says, colour="weights")
     return page
 
@@ -640,18 +640,18 @@ def shared_heads(upright=False):
     """
     page = Page(upright, 290, 876)
     places = page.at(((20, 0), (360, 0), (700, 0)), ((110, 0), (110, 294), (110, 588)))
-    for (left, top), name, stored in zip(places, ("MHA", "GQA", "MQA"), (4, 2, 1), strict=True):
+    for (left, top), name, kv_heads in zip(places, ("MHA", "GQA", "MQA"), (4, 2, 1), strict=True):
         middle = [left + 34 + 71 * h for h in range(4)]
-        groups = [middle[h : h + 4 // stored] for h in range(0, 4, 4 // stored)]
+        groups = [middle[h : h + 4 // kv_heads] for h in range(0, 4, 4 // kv_heads)]
         page.text(left + 140, top + 24, name, size=LARGE, bold=True)
         for h, group in enumerate(groups):
-            shared = sum(group) / len(group)  # below the heads that ask it
+            place = sum(group) / len(group)  # below the heads that ask it
             for x in group:
-                page.line([(x, top + 100), (shared, top + 176)])
-            page.box(shared - 31, top + 176, 62, 48, "key", f"k v {h}")
+                page.line([(x, top + 100), (place, top + 176)])
+            page.box(place - 31, top + 176, 62, 48, "key", f"k v {h}")
         for h, x in enumerate(middle):
             page.box(x - 31, top + 52, 62, 48, "query", f"q {h}")
-        page.text(left + 140, top + 262, f"{2 * stored} · head_dim kept a token", size=NORMAL)
+        page.text(left + 140, top + 262, f"{2 * kv_heads} · head_dim kept a token", size=NORMAL)
     return page
 
 
@@ -679,8 +679,12 @@ def real_block(upright=False):
     page.box(*at((452, 38, 116, 156), (18, 322, 282, 60)), "ink", "RoPE", "lesson 8", fill=0)
     page.box(*at((600, 134, 116, 156), (172, 426, 282, 60)), "ink", "cache", "lesson 10", fill=0)
     page.box(*at((748, 38, 168, 252), (18, 530, 436, 60)), "weights", "attention", "lessons 2 and 3")
-    turned, kept, read = at((450, 598, 746), (320, 424, 528))  # where the arrows into the three end
-    ends = {"query": (turned, read), "key": (turned, kept, read), "value": (kept, read)}
+    to_rope, to_cache, to_attention = at((450, 598, 746), (320, 424, 528))  # where the arrows into the three end
+    ends = {
+        "query": (to_rope, to_attention),
+        "key": (to_rope, to_cache, to_attention),
+        "value": (to_cache, to_attention),
+    }
     for kind, m in middle.items():
         after = at(420, 278)
         for end in ends[kind]:
@@ -826,11 +830,11 @@ class Page:
         look |= {"text-anchor": {"center": "middle", "right": "end"}.get(ha), "class": "mono" if mono else None}
         look |= {"font-size": None if size == SMALL else size, "font-weight": 600 if bold else None}
         look |= {"transform": f"rotate(-{rotation} {x} {y})" if rotation else None}
-        shown = html.escape(words, quote=False)
+        text = html.escape(words, quote=False)
         if not mono:
-            shown = re.sub(r"(?<=\w)_(\w)\b", rf'<tspan dy="4" font-size="{0.75 * size:g}">\1</tspan>', shown)
-            shown = re.sub(r"(</tspan>)([^<]+)", r'\1<tspan dy="-4">\2</tspan>', shown)
-        self.parts.append(element("text", look, shown))
+            text = re.sub(r"(?<=\w)_(\w)\b", rf'<tspan dy="4" font-size="{0.75 * size:g}">\1</tspan>', text)
+            text = re.sub(r"(</tspan>)([^<]+)", r'\1<tspan dy="-4">\2</tspan>', text)
+        self.parts.append(element("text", look, text))
 
     def heading(self, x, top, words, note, colour):
         """Name what stands below `top`, with a note on where it comes from."""

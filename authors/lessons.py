@@ -71,12 +71,12 @@ class Lesson:
 
 def lessons():
     """Every lesson in order. Raises: ValueError where course.toml does not list the notebooks there are."""
-    listed = tomllib.loads((NOTEBOOKS / "course.toml").read_text(encoding="utf-8"))
-    listed.pop("chosen", None)  # which of them are served; all are made
+    entries = tomllib.loads((NOTEBOOKS / "course.toml").read_text(encoding="utf-8"))
+    entries.pop("chosen", None)  # which of them are served; all are made
     there = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
-    if list(listed) != there:
-        raise ValueError(f"course.toml lists {', '.join(listed)}; there are {', '.join(there)}")
-    return [Lesson(name, **entry) for name, entry in listed.items()]
+    if list(entries) != there:
+        raise ValueError(f"course.toml lists {', '.join(entries)}; there are {', '.join(there)}")
+    return [Lesson(name, **entry) for name, entry in entries.items()]
 
 
 # ------------------------------------------------------------------------------------- the places made from it
@@ -94,13 +94,15 @@ def with_minutes(text, lesson):
 def minutes_of_exercises(guide, lesson):
     """The sum of what INSTRUCTORS.md estimates for a lesson's exercises: "3.1 (10 minutes), 3.2 (5)"."""
     section = guide.partition(f"({lesson.name}.ipynb)")[2].partition("\n## ")[0]
-    found = re.findall(r"\b\d+\.\d \((\d+)\b", section) or re.findall(r"\((\d+) minutes each\)", section)
-    return sum(map(int, found))
+    minutes = re.findall(r"\b\d+\.\d \((\d+)\b", section) or re.findall(r"\((\d+) minutes each\)", section)
+    return sum(map(int, minutes))
 
 
-def with_table(readme, found):
+def with_table(readme, all_lessons):
     """README with its table of lessons."""
-    rows = [f"| {'<br>'.join(lesson_links(one))} | {one.question} | {one.promise} | {one.minutes} |" for one in found]
+    rows = [
+        f"| {'<br>'.join(lesson_links(one))} | {one.question} | {one.promise} | {one.minutes} |" for one in all_lessons
+    ]
     head = ["| lesson | the question | afterwards you can | minutes |", "|---|---|---|---|"]
     return TABLE.sub(lambda match: match[1] + "\n" + "\n".join([*head, *rows]) + "\n\n" + match[2], readme)
 
@@ -127,13 +129,13 @@ def with_opening(notebook, lesson):
     ask = questions.records(f"{lesson.number:02}")[OPENING]["ask"]
     code = f'guess = ...\npredict("{lesson.number:02}.{OPENING}", guess)'
     skip = {"slideshow": {"slide_type": "skip"}}
-    asked = nbformat.v4.new_markdown_cell(f"{BEFORE} {ask}", id=f"{OPENING}-asked", metadata=skip)
-    answered = nbformat.v4.new_code_cell(code, id=OPENING, metadata={**skip, "tags": ["predict"]})
-    kept = {cell.id: cell for cell in notebook.cells}
-    if OPENING in kept:
-        kept[asked.id].source, kept[OPENING].source = asked.source, code
+    question = nbformat.v4.new_markdown_cell(f"{BEFORE} {ask}", id=f"{OPENING}-asked", metadata=skip)
+    code_cell = nbformat.v4.new_code_cell(code, id=OPENING, metadata={**skip, "tags": ["predict"]})
+    cells = {cell.id: cell for cell in notebook.cells}
+    if OPENING in cells:
+        cells[question.id].source, cells[OPENING].source = question.source, code
     else:
-        notebook.cells[2:2] = [asked, answered]
+        notebook.cells[2:2] = [question, code_cell]
     return notebook
 
 
@@ -152,33 +154,39 @@ def for_readers(notebook, lesson):
     return notebook
 
 
-def with_needs(guide, found):
+def with_needs(guide, all_lessons):
     """INSTRUCTORS.md with how long a student needs for each lesson, and what the lesson names to read."""
-    said = {f"{one.number:02}": f"A student alone needs {one.needed}" + named(one.readings) for one in found}
-    return FOR_A_STUDENT.sub(lambda match: match[1] + said[match[2]] + match[3], guide)
+    sentences = {
+        f"{one.number:02}": f"A student alone needs {one.needed}" + readings_in_words(one.readings)
+        for one in all_lessons
+    }
+    return FOR_A_STUDENT.sub(lambda match: match[1] + sentences[match[2]] + match[3], guide)
 
 
-def named(readings):
+def readings_in_words(readings):
     return f" The lesson names {', '.join(readings)}." if readings else ""
 
 
-def made():
+def with_new_texts():
     """Every file that tells of a lesson's minutes, promise or readings → what it should hold, minutes counted anew."""
     readme, guide, course = ROOT / "README.md", NOTEBOOKS / "INSTRUCTORS.md", NOTEBOOKS / "course.toml"
     texts = {path: path.read_text(encoding="utf-8") for path in (readme, guide, course)}
-    found = [counted(one, texts[guide]) for one in lessons()]
-    for one in found:
+    all_lessons = [with_minutes_counted(one, texts[guide]) for one in lessons()]
+    for one in all_lessons:
         texts[course] = with_minutes(texts[course], one)
         notebook = nbformat.read(one.path, as_version=4)
         notebook.cells[0].source = with_promise(notebook.cells[0].source, one)
         notebook = for_readers(with_opening(notebook, one), one)
         texts[one.path] = nbformat.writes(notebook) + "\n"
-    texts |= {readme: with_ways_in(with_table(texts[readme], found)), guide: with_needs(texts[guide], found)}
+    texts |= {
+        readme: with_ways_in(with_table(texts[readme], all_lessons)),
+        guide: with_needs(texts[guide], all_lessons),
+    }
     own = {"commands/README.md": with_other_ways, "pyproject.toml": with_urls, "CITATION.cff": with_citation}
     return texts | {ROOT / name: change((ROOT / name).read_text(encoding="utf-8")) for name, change in own.items()}
 
 
-def counted(lesson, guide):
+def with_minutes_counted(lesson, guide):
     """The lesson with the minutes that its notebook takes at most, in fives, and INSTRUCTORS.md's for its exercises."""
     needed = 5 * math.ceil(minutes_of(nbformat.read(lesson.path, as_version=4)) / 5)
     return replace(lesson, minutes=needed, exercises=minutes_of_exercises(guide, lesson))
@@ -187,7 +195,7 @@ def counted(lesson, guide):
 def main(names=()):
     """Bring all places up to date, and say which of the lessons with these names, or of all, are long."""
     try:
-        places = made()
+        places = with_new_texts()
     except ValueError as error:
         sys.exit(str(error))
     for path, text in places.items():

@@ -25,8 +25,8 @@ def minutes_of(notebook):
     lines = sum(len(lines_of(cell)) for cell in code if is_read(cell))
     guesses = sum("predict" in tags(cell) for cell in code)
     blanks = sum("blank" in tags(cell) for cell in code)
-    shown = sum(FIGURE if name.endswith("_figure") else BOARD for name in boards)  # with more steps it is the same
-    work = GUESS * guesses + BLANK * blanks + shown
+    on_boards = sum(FIGURE if name.endswith("_figure") else BOARD for name in boards)  # with more steps it is the same
+    work = GUESS * guesses + BLANK * blanks + on_boards
     return words / WORDS_A_MINUTE + lines / LINES_A_MINUTE + work
 
 

@@ -16,9 +16,6 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-import nbformat
-from nbclient import NotebookClient
-from nbconvert import HTMLExporter
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -46,17 +43,17 @@ POINTER = """(() => {
 
 def main(names):
     """Take the pictures of these names, or all, into img/; returns an exit code."""
-    taken = {"moving": moving, "door": door, "verdict": verdict, "slide": slide, "class": class_page}
-    if unknown := [name for name in names if name not in taken]:
-        sys.exit(f"no picture is called {unknown[0]}; there are: {', '.join(taken)}")
+    pictures = {"moving": moving, "door": door, "verdict": verdict, "slide": slide, "class": class_page}
+    if unknown_names := [name for name in names if name not in pictures]:
+        sys.exit(f"no picture is called {unknown_names[0]}; there are: {', '.join(pictures)}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_here(), args=["--no-sandbox"])
-        for name in names or taken:
+        for name in names or pictures:
             if name == "door" and sphinx_site.build(sphinx_site.BUILD):
                 sys.exit("the site has faults, see above")
             for shade in SHADES:
                 with tempfile.TemporaryDirectory() as folder:
-                    taken[name](browser, Path(folder), shade)
+                    pictures[name](browser, Path(folder), shade)
             print(f"img: {name}", flush=True)
     return 0
 
@@ -105,10 +102,10 @@ def moving(browser, folder, shade):
         page.goto(address)
         opening = page.get_by_role("button", name="river")
         opening.wait_for()
-        asked = page.get_by_text("Before you begin.").filter(visible=True).first
-        asked.wait_for()  # words are drawn after forms
+        question = page.get_by_text("Before you begin.").filter(visible=True).first
+        question.wait_for()  # words are drawn after forms
         page.get_by_text("| Idle").filter(visible=True).first.wait_for()  # Python has begun
-        asked.evaluate("(words) => words.scrollIntoView({ block: 'center' })")
+        question.evaluate("(words) => words.scrollIntoView({ block: 'center' })")
         page.evaluate(POINTER)
         film = Film(page)
         film.take(1.6)
@@ -131,10 +128,10 @@ def door(browser, _, shade):
 
 
 @contextmanager
-def jupyterlab(folder, shade):
-    """The address of a fresh copy of lesson 1 in a JupyterLab as `course.py lab` starts it, light or dark."""
+def jupyterlab(folder, shade, lesson="01_by_hand"):
+    """The address of a fresh copy of a lesson in a JupyterLab as `course.py lab` starts it, light or dark."""
     (folder / "notebooks").mkdir()
-    shutil.copy(ROOT / "notebooks/01_by_hand.ipynb", folder / "notebooks")
+    shutil.copy(ROOT / f"notebooks/{lesson}.ipynb", folder / "notebooks")
     copies.bring_up_to_date(folder)
     themes = folder / "settings/@jupyterlab/apputils-extension/themes.jupyterlab-settings"
     themes.parent.mkdir(parents=True)
@@ -150,8 +147,8 @@ def jupyterlab(folder, shade):
     try:
         while not (notes := list(folder.glob("runtime/jpserver-*.json"))):
             time.sleep(0.2)
-        told = json.loads(notes[0].read_text())
-        yield f"{told['url']}lab/tree/my/01_by_hand.ipynb?token={told['token']}"
+        running = json.loads(notes[0].read_text())
+        yield f"{running['url']}lab/tree/my/{lesson}.ipynb?token={running['token']}"
     finally:
         server.terminate()
         server.wait()
@@ -205,34 +202,32 @@ def still(page, name, shade, **what):
     image.save(IMG / f"{name}{SHADES[shade]}.webp", "WEBP", quality=84, method=6)
 
 
-CHECKED = """\
-def my_causal_mask(n_queries, n_keys):
-    return torch.ones(n_queries, n_keys).tril().bool()
----
-from workbench.exercises import check
-
-check("3.2", my_causal_mask)"""
-
-
-VERDICT = ":root {{ color-scheme: {} }} body {{ background: light-dark(#FCFBF8, #14171C) !important; }}"
+MASK = "return torch.ones(n_queries, n_keys).tril().bool()"  # its triangle starts at the wrong corner
 
 
 def verdict(browser, folder, shade):
-    """What a notebook says of an answer with a mistake that has a name."""
-    cells = [nbformat.v4.new_code_cell(source) for source in CHECKED.split("\n---\n")]
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("import torch"), *cells])
-    NotebookClient(notebook, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
-    notebook.cells = notebook.cells[1:]
-    notebook.cells[1].source = notebook.cells[1].source.rpartition("\n")[2]  # a lesson has imported it above
-    for count, cell in enumerate(notebook.cells, 61):
-        cell.execution_count = count
-        for output in cell.outputs:
-            output.execution_count = count
-    page, _ = HTMLExporter(template_name="lab", theme=shade).from_notebook_node(notebook)
-    (folder / "verdict.html").write_text(page, encoding="utf-8")
-    with window(browser, folder / "verdict.html", 920, 600, shade, device_scale_factor=2) as page:
-        page.add_style_tag(content=VERDICT.format(shade))
-        still(page, "verdict", shade, full_page=True)
+    """What a learner's lesson 3 says of an answer with a mistake that has a name."""
+    with jupyterlab(folder, shade, "03_masking") as address:
+        look = {"color_scheme": shade, "reduced_motion": "reduce", "device_scale_factor": 2}
+        page = browser.new_page(**look, viewport={"width": 1180, "height": 1500})
+        page.goto(address)
+        page.get_by_text("| Idle").filter(visible=True).first.wait_for()  # Python has begun
+        page.get_by_role("navigation", name="In this lesson").get_by_role("button", name="Exercises").click()
+        answer = page.locator(".jp-CodeCell", has_text="def my_causal_mask").first
+        answer.wait_for()
+        answer.locator(".cm-content").get_by_text("...").click()
+        for key in ("Home", "Shift+End"):
+            page.keyboard.press(key)
+        page.keyboard.insert_text(MASK)
+        check = answer.locator("xpath=following-sibling::*[1]")
+        check.get_by_role("button", name="Check").click()
+        output = check.locator(".jp-OutputArea-output", has_text="The mask starts at the wrong corner")
+        output.wait_for()
+        page.mouse.move(0, 0)
+        task, says = (one.bounding_box() for one in (answer.locator("xpath=preceding-sibling::*[1]"), output))
+        top, below = task["y"] - 8, says["y"] + says["height"] + 16
+        still(page, "verdict", shade, clip={"x": says["x"] - 40, "y": top, "width": 820, "height": below - top})
+        page.close()
 
 
 def slide(browser, folder, shade):

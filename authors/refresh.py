@@ -35,12 +35,12 @@ def main(paths):
     paths = [Path(path) for path in paths] or sorted(NOTEBOOKS.glob("*.ipynb"))
     lessons.main([path.stem for path in paths])  # first: a new lesson gets the question that it opens with
     faults = []
-    done = [refresh(path, faults) for path in paths]
+    has_run = [refresh(path, faults) for path in paths]
     sections.main()  # headings that exercises name may have changed
     notes.main()  # slides that the guide for instructors names may have moved
     plans.main()
     print(*faults, sep="\n", end="\n" * bool(faults))
-    return 0 if all(done) and not faults else 1
+    return 0 if all(has_run) and not faults else 1
 
 
 def refresh(path, faults=None):
@@ -92,8 +92,8 @@ def as_saved(outputs, still, line):
     A progress bar, which the file would have as it begins, at 0 %, is left out. Of a board, which would be a widget
     without a kernel, there is a picture, `still`, and below it this line, which unfolds the tables.
     """
-    shown = [board_as_saved(one, still, line) if still and is_board(one) else [one] for one in without_bars(outputs)]
-    return [part for parts in shown for part in parts]
+    parts_of = [board_as_saved(one, still, line) if still and is_board(one) else [one] for one in without_bars(outputs)]
+    return [part for parts in parts_of for part in parts]
 
 
 def without_bars(outputs):
@@ -106,12 +106,12 @@ def is_board(output):
 
 def board_as_saved(output, still, line):
     words, tables = output.data["text/plain"], output.data["text/html"].partition("</p>")[2].removesuffix("</div>")
-    seen = {"image/png": still, "text/plain": words}
+    picture = {"image/png": still, "text/plain": words}
     about = {"image/png": {"alt": f"A board as it stands before anything is moved. {words}."}}
     folded = f"<details><summary>{line}</summary>{tables}</details>"
     below = {"text/html": folded, "text/plain": f"{words}, as tables"}
     return [
-        nbformat.v4.new_output("execute_result", seen, metadata=about, execution_count=1),
+        nbformat.v4.new_output("execute_result", picture, metadata=about, execution_count=1),
         nbformat.v4.new_output("display_data", below),
     ]
 
@@ -119,21 +119,21 @@ def board_as_saved(output, still, line):
 def stills_of(path, notebook, faults):
     """id → a board's still picture; on the way every slide is drawn, and why one cannot be is a fault."""
     try:
-        found = run_here(notebook, after=Pictures(with_cells(notebook.cells, slides_of(path.stem))))
+        values = run_here(notebook, after=Pictures(with_cells(notebook.cells, slides_of(path.stem))))
     except SlideError as error:
         faults.append(error)
-        found = run_here(notebook)
-    return stills(found)
+        values = run_here(notebook)
+    return stills(values)
 
 
-def keep_what_looks_the_same(saved, made):
+def keep_what_looks_the_same(saved, fresh):
     """Outputs that only a file comparison tells apart stay as they were saved, so that a diff shows what changed."""
 
     def pixels(png):
         return numpy.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA"), int)
 
     before = {cell.id: cell for cell in saved.cells}
-    for cell in made.cells:
+    for cell in fresh.cells:
         was = before.get(cell.id, {})
         timed = "measured" in cell.metadata.get("tags", []) and was.get("source") == cell.source
         for old, new in zip(without_bars(was.get("outputs", [])), cell.get("outputs", []), strict=False):

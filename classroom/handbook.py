@@ -11,7 +11,7 @@ from authors.lessons import NOTEBOOKS, ROOT, lessons
 from workbench.chosen import numbers
 from workbench.display.show import marked
 
-from .exam.paper import as_page, printed
+from .exam.paper import as_page, print_as_pdf
 from .exam.worksheet import SHEETS
 
 GUIDE = NOTEBOOKS / "INSTRUCTORS.md"
@@ -23,47 +23,49 @@ LINK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
 def page(chosen):
     """The handbook's page of the lessons of these numbers, as HTML."""
     there = {one.number: one for one in lessons()}
-    taken = [there[number] for number in chosen]
-    alone = sum(one.minutes for one in taken)
-    exercises = sum(one.exercises for one in taken)
-    which = f"{len(taken)} lessons" if len(taken) == len(there) else f"{len(taken)} of {len(there)} lessons"
+    chosen_lessons = [there[number] for number in chosen]
+    alone = sum(one.minutes for one in chosen_lessons)
+    exercises = sum(one.exercises for one in chosen_lessons)
+    how_many = f"{len(chosen)}" if len(chosen) == len(there) else f"{len(chosen)} of {len(there)}"
     parts = [
-        f"<header><h1>The attention mechanism</h1><p>{which}, in Python</p></header>",
-        f"<p><b>Before:</b> {said(before(taken, chosen))}</p>",
+        f"<header><h1>The attention mechanism</h1><p>{how_many} lessons, in Python</p></header>",
+        f"<p><b>Before:</b> {as_html(before(chosen_lessons, chosen))}</p>",
         "<h2>What students can do afterwards, and the hours it takes</h2>",
-        table(taken),
+        table(chosen_lessons),
         f"<p>Worked alone: {hours(alone)} for the lessons and {hours(exercises)} for their exercises, "
         f"{hours(alone + exercises)} in all, on one's own laptop, in the browser or on the class's server.</p>",
         "<h2>How it is examined</h2>",
         "<p>Exercises are handed in and judged by trials; each known mistake is named, and points, deadlines and "
         "extensions are the teacher's. An exam on paper, in two versions, and question banks for Moodle and Canvas are "
-        f"drawn anew from any seed. Sheets for pencils belong to lessons {listed(SHEETS)}.</p>",
+        f"drawn anew from any seed. Sheets for pencils belong to lessons {in_ranges(SHEETS)}.</p>",
         "<h2>What may be chosen</h2>",
         plans(set(chosen)),
-        readings(taken),
+        readings(chosen_lessons),
     ]
     return as_page("The attention mechanism", f"<div class='handbook'>{''.join(parts)}</div>")
 
 
-def before(taken, chosen):
+def before(chosen_lessons, chosen):
     """What somebody must know before the first of the lessons, and which lessons are needed but were not chosen."""
-    missing = {need for one in taken for need in needed(one)} - set(chosen)
+    missing = {need for one in chosen_lessons for need in needed(one)} - set(chosen)
     first = next(one for one in lessons() if one.number == 1).needs
     if missing:
-        first += f" And what is taught in lesson{'s' * (len(missing) > 1)} {listed(missing)}, which a chosen one needs."
+        first += (
+            f" And what is taught in lesson{'s' * (len(missing) > 1)} {in_ranges(missing)}, which a chosen one needs."
+        )
     return first
 
 
 def needed(lesson):
     """The numbers of the lessons that a lesson names as needed."""
-    found = set()
+    numbers = set()
     for text in re.findall(r"notebooks? ([\d, andto]+)", lesson.needs):
         for low, high in re.findall(r"(\d+)(?: to (\d+))?", text):
-            found |= set(range(int(low), int(high or low) + 1))
-    return found
+            numbers |= set(range(int(low), int(high or low) + 1))
+    return numbers
 
 
-def listed(numbers):
+def in_ranges(numbers):
     """1–5, 8 and 10."""
     runs = []
     for number in sorted(numbers):
@@ -75,11 +77,11 @@ def listed(numbers):
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
-def table(taken):
+def table(chosen_lessons):
     rows = "".join(
-        f"<tr><td>{one.number}</td><td><b>{said(one.title)}:</b> {said(one.promise)}</td>"
-        f"<td>{listed(needed(one)) if needed(one) else '–'}</td><td>{one.minutes}</td><td>{one.exercises}</td></tr>"
-        for one in taken
+        f"<tr><td>{one.number}</td><td><b>{as_html(one.title)}:</b> {as_html(one.promise)}</td>"
+        f"<td>{in_ranges(needed(one)) if needed(one) else '–'}</td><td>{one.minutes}</td><td>{one.exercises}</td></tr>"
+        for one in chosen_lessons
     )
     head = "<tr><th></th><th>lesson</th><th>needs</th><th>minutes</th><th>exercises</th></tr>"
     return f"<table class='key'><thead>{head}</thead><tbody>{rows}</tbody></table>"
@@ -87,19 +89,19 @@ def table(taken):
 
 def plans(chosen):
     """The plans of INSTRUCTORS.md that take some of the chosen lessons, each with all that it takes."""
-    found = {}
+    lessons_of = {}
     for plan in GUIDE.read_text(encoding="utf-8").split("\n## ")[1:]:
         heading, _, text = plan.partition("\n")
         if ": " not in heading or heading[0].isdigit():
             continue
         first, more, rest = text.partition("\nMore meetings")
-        found[heading] = taught_in(first)
+        lessons_of[heading] = taught_in(first)
         if more:
-            found["Seven weeks: thirteen meetings"] = taught_in(first + rest)
+            lessons_of["Seven weeks: thirteen meetings"] = taught_in(first + rest)
     rows = [
-        f"<li><b>{said(heading)}.</b> Lesson{'s' * (len(takes) > 1)} {listed(takes)}"
-        f"{f' (beyond this choice: {listed(takes - chosen)})' if takes - chosen else ''}.</li>"
-        for heading, takes in found.items()
+        f"<li><b>{as_html(heading)}.</b> Lesson{'s' * (len(takes) > 1)} {in_ranges(takes)}"
+        f"{f' (beyond this choice: {in_ranges(takes - chosen)})' if takes - chosen else ''}.</li>"
+        for heading, takes in lessons_of.items()
         if takes & chosen
     ]
     return (
@@ -113,18 +115,18 @@ def taught_in(plan):
     return {int(number) for number in re.findall(r"\bNotebook (\d+)", plan)}
 
 
-def readings(taken):
+def readings(chosen_lessons):
     """The papers that the last lesson sends to, with what to look for in each: those that the lessons name, if few."""
     notebooks = (nbformat.read(one.path, as_version=4) for one in reversed(lessons()))
     cell = next(cell for notebook in notebooks for cell in notebook.cells if cell.id == READINGS)
     lines = [line[2:] for line in cell.source.splitlines() if line.startswith("- ")]
-    if len(taken) < len(lessons()):
-        named = FOR_ALL + " ".join(reading for one in taken for reading in one.readings)
-        lines = [line for line in lines if LINK.search(line)[2] in named]
-    return f"<h2>To read</h2><ul>{''.join(f'<li>{said(line)}</li>' for line in lines)}</ul>"
+    if len(chosen_lessons) < len(lessons()):
+        named_readings = FOR_ALL + " ".join(reading for one in chosen_lessons for reading in one.readings)
+        lines = [line for line in lines if LINK.search(line)[2] in named_readings]
+    return f"<h2>To read</h2><ul>{''.join(f'<li>{as_html(line)}</li>' for line in lines)}</ul>"
 
 
-def said(text):
+def as_html(text):
     """A line of Markdown as HTML: links, emphasis, code, and a letter for a formula of one."""
     text = re.sub(r"\$(\w)\$", r"*\1*", re.sub(r"\[\*([^]]+)\*\]", r"[\1]", text.replace("\\ell", "ℓ")))
     return LINK.sub(r"<a href='\2'>\1</a>", re.sub(r"√d_k", "√d<sub>k</sub>", marked(text)))
@@ -150,10 +152,10 @@ def main(argv):
     options.out.mkdir(parents=True, exist_ok=True)
     path = (
         options.out
-        / f"handbook{'' if len(chosen) == len(lessons()) else '-' + listed(chosen).replace(' and ', ',')}.html"
+        / f"handbook{'' if len(chosen) == len(lessons()) else '-' + in_ranges(chosen).replace(' and ', ',')}.html"
     )
     path.write_text(page(chosen), encoding="utf-8")
-    print(f"Written: {path}" + (f" and {path.with_suffix('.pdf').name}" if printed([path]) else ""))
+    print(f"Written: {path}" + (f" and {path.with_suffix('.pdf').name}" if print_as_pdf([path]) else ""))
     return 0
 
 

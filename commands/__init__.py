@@ -16,12 +16,12 @@ def main(arguments, overview=""):
     if arguments in (["-h"], ["--help"]):
         print(overview)
         return 0
-    known = parser()
-    if not arguments or arguments[0] not in known.commands:
+    commands = parser()
+    if not arguments or arguments[0] not in commands.commands:
         sys.exit(overview if not arguments else f"course.py has no command {arguments[0]!r}.\n\n{overview}")
-    options, rest = known.parse_known_args(arguments)
+    options, rest = commands.parse_known_args(arguments)
     if rest and not options.passes_on:
-        known.error(f"{options.command} does not take {' '.join(rest)}")
+        commands.error(f"{options.command} does not take {' '.join(rest)}")
     if options.command == "hub":
         check_hub_requirements()
     if not has_torch() and (why := machine.lacks()):
@@ -198,8 +198,8 @@ def names_a_notebook(arguments):
 
 def split_notebook(arguments):
     """The notebook named first, or the first there is, and the arguments behind its name."""
-    named = names_a_notebook(arguments)
-    return find_notebook(arguments[0] if named else "01"), arguments[named:]
+    is_named = names_a_notebook(arguments)
+    return find_notebook(arguments[0] if is_named else "01"), arguments[is_named:]
 
 
 def find_notebook(name):

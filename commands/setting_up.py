@@ -41,8 +41,8 @@ SIZES = {"learners": "a few minutes, about 1.3 GB", "model": "93 MB, for lesson 
 def set_up(*parts):
     """Make .venv, install what learners need and these parts; what was finished for the same files before is left."""
     for part in ("learners", *parts):
-        stamp, wanted = VENV / f"{part}-ready", fingerprint(part)  # written last: without it the part is not finished
-        if stamp.is_file() and stamp.read_text() == wanted and PYTHON.is_file():
+        stamp, of_files = VENV / f"{part}-ready", fingerprint(part)  # written last: without it the part is not finished
+        if stamp.is_file() and stamp.read_text() == of_files and PYTHON.is_file():
             continue
         keep_off_others()
         print(f"Setting up {VENV} for {part} (once; {SIZES.get(part, 'a minute')}) …", flush=True)
@@ -62,7 +62,7 @@ def set_up(*parts):
         if part == "npm":
             install_packages()
         configure_jupyterlab()
-        stamp.write_text(wanted)
+        stamp.write_text(of_files)
         print("Set up.", flush=True)
 
 
@@ -169,9 +169,9 @@ def pip_settings():
     """What this user's pip is configured to, by its files and by its variables, which count most: name → text."""
     which = dict.fromkeys(("PIP_USER", "PIP_GLOBAL", "PIP_SITE"), "0")  # for `config` they say whose file is listed
     command = [PYTHON, "-m", "pip", "config", "list"]
-    listed = subprocess.run(command, env=os.environ | which, capture_output=True, text=True)
+    reply = subprocess.run(command, env=os.environ | which, capture_output=True, text=True)
     settings = {}
-    for line in sorted(listed.stdout.splitlines(), key=lambda line: line.startswith(":env:")):
+    for line in sorted(reply.stdout.splitlines(), key=lambda line: line.startswith(":env:")):
         name, _, value = line.partition("=")
         settings[name.rpartition(".")[2]] = ast.literal_eval(value)
     return settings
@@ -244,7 +244,7 @@ def has_torch():
     if not version:
         return False  # a list of one's own
     places = "lib/python*/site-packages", "Lib/site-packages"  # the second on Windows
-    return any(found for place in places for found in VENV.glob(f"{place}/torch-{version[1]}*"))
+    return any(path for place in places for path in VENV.glob(f"{place}/torch-{version[1]}*"))
 
 
 def configure_jupyterlab(folder=VENV):
@@ -317,8 +317,8 @@ def what_lab_knows():
     }
     lessons = tomllib.loads((ROOT / "notebooks/course.toml").read_text(encoding="utf-8"))
     served = [path.stem for path in chosen(ROOT / "notebooks")]
-    named = [{"name": name, "number": int(name[:2]), "title": lessons[name]["title"]} for name in served]
-    return {"questions": questions, "lessons": named}
+    served_lessons = [{"name": name, "number": int(name[:2]), "title": lessons[name]["title"]} for name in served]
+    return {"questions": questions, "lessons": served_lessons}
 
 
 def write_changed(path, content):

@@ -22,7 +22,7 @@ def numbers(choice, there):
     parts = [re.fullmatch(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*", part) for part in str(choice).split(",")]
     if None in parts:
         raise ValueError(f'chosen = {choice!r}: write numbers of lessons, as "1-5, 8"')
-    found = {number for part in parts for number in range(int(part[1]), int(part[2] or part[1]) + 1)}
-    if missing := sorted(found - set(there)):
+    chosen_numbers = {number for part in parts for number in range(int(part[1]), int(part[2] or part[1]) + 1)}
+    if missing := sorted(chosen_numbers - set(there)):
         raise ValueError(f"chosen = {choice!r}: there is no lesson {missing[0]}, they are {min(there)} to {max(there)}")
-    return sorted(found)
+    return sorted(chosen_numbers)

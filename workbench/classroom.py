@@ -19,7 +19,7 @@ import urllib.request
 from collections import Counter
 from pathlib import Path
 
-from .display.moments import shown, zone_of
+from .display.moments import moment_in_words, zone_of
 from .display.show import framed
 from .places import DEADLINES_VARIABLE, HAND_IN_VARIABLE, LIVE_VARIABLE, NAME_VARIABLE
 from .progress import place
@@ -58,27 +58,27 @@ def tell(verdict):
 class Joined:
     """What a learner reads who has come in, or could not."""
 
-    def __init__(self, said, kind):
-        self.said, self.kind = said, kind
+    def __init__(self, message, kind):
+        self.message, self.kind = message, kind
 
     def __repr__(self):
-        return self.said
+        return self.message
 
     def _repr_html_(self):
-        return framed(html.escape(self.said), self.kind)
+        return framed(html.escape(self.message), self.kind)
 
 
 def join(address, code):
     """Let the teacher's table know, until the day ends, what `check` says here: under an animal's name, not yours."""
     try:
         there = _post(address, "join", {"code": str(code)})
-        kept = {"address": address, "token": there["token"], "name": there["name"], "day": _today()}
-        _joined_file().write_text(json.dumps(kept), encoding="utf-8")
+        entry = {"address": address, "token": there["token"], "name": there["name"], "day": _today()}
+        _joined_file().write_text(json.dumps(entry), encoding="utf-8")
     except (OSError, ValueError, KeyError, TypeError) as error:
         return Joined(f"You are not in the class: {_why(error)}", "wrong")
     return Joined(
-        f"You are “{kept['name']}” today. Under this name your teacher sees, when you check an exercise, whether it is "
-        "right and which mistake is named, not your code and not who you are. leave() ends it.",
+        f"You are “{entry['name']}” today. Under this name your teacher sees, when you check an exercise, whether it "
+        "is right and which mistake is named, not your code and not who you are. leave() ends it.",
         "right",
     )
 
@@ -92,24 +92,24 @@ def leave():
 def _send(verdict):
     """Tell the table that this laptop has joined today; returns the sentence that says so, None without one."""
     try:
-        kept = json.loads(_joined_file().read_text(encoding="utf-8"))
-        if kept["day"] != _today():
+        entry = json.loads(_joined_file().read_text(encoding="utf-8"))
+        if entry["day"] != _today():
             return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    said = {"exercise": verdict.exercise, "status": verdict.status, "misconception": verdict.misconception or ""}
+    result = {"exercise": verdict.exercise, "status": verdict.status, "misconception": verdict.misconception or ""}
     try:
-        _post(kept["address"], "told", {"token": kept["token"], **said})
+        _post(entry["address"], "told", {"token": entry["token"], **result})
     except (OSError, ValueError, KeyError, TypeError) as error:
         return f"Your teacher does not see this result: {_why(error)}"
-    return f"As “{kept['name']}”: your teacher sees this result and which mistake it names, not your code."
+    return f"As “{entry['name']}”: your teacher sees this result and which mistake it names, not your code."
 
 
-def _post(address, what, said):
+def _post(address, what, content):
     """Send to the teacher's table, past any proxy, since it is in this room; returns what it answers."""
     if not re.fullmatch(r"[\w.\-\[\]:]+:\d+", address):
         raise ValueError(f"{address!r} is no address with a port, as in 192.168.1.5:8000.")
-    request = urllib.request.Request(f"http://{address}/{what}", json.dumps(said).encode())
+    request = urllib.request.Request(f"http://{address}/{what}", json.dumps(content).encode())
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with direct.open(request, timeout=PATIENCE) as answer:
         return json.loads(answer.read(10_000))
@@ -162,8 +162,8 @@ def button(number):
 
     def pressed(_):
         folder = Path(os.environ[HAND_IN_VARIABLE]).expanduser()
-        kind, said = hand_in(Path(os.environ.get(SESSION, "")), folder, cells_run())
-        words.value = framed(html.escape(said), kind)
+        kind, sentences = hand_in(Path(os.environ.get(SESSION, "")), folder, cells_run())
+        words.value = framed(html.escape(sentences), kind)
 
     press.on_click(pressed)
     return ipywidgets.VBox([press, words, *([_on_the_own_clock(until)] if until else [])])
@@ -189,13 +189,13 @@ def deadline_in_words(number):
     The zone is the one that the teacher gave it in, or this machine's.
     """
     try:
-        told = json.loads(Path(os.environ[DEADLINES_VARIABLE]).read_text(encoding="utf-8"))
-        due = datetime.datetime.fromisoformat(told[f"{int(number):02}"])
+        deadlines = json.loads(Path(os.environ[DEADLINES_VARIABLE]).read_text(encoding="utf-8"))
+        due = datetime.datetime.fromisoformat(deadlines[f"{int(number):02}"])
     except (KeyError, OSError, ValueError, TypeError):
         return ""
     due = due if due.tzinfo else due.astimezone()
     over = datetime.datetime.now().astimezone() >= due.replace(second=0) + datetime.timedelta(minutes=1)
-    when = f"{due:%A}, {shown(due)}"
+    when = f"{due:%A}, {moment_in_words(due)}"
     return f"The deadline was {when}: what you hand in now is late." if over else f"Hand in by {when}."
 
 
@@ -212,7 +212,8 @@ def hand_in(notebook, folder, ran=()):
     ran: the cells that were run, in order: answers among them that the file does not have are named.
     """
     try:
-        content, saved = notebook.read_bytes(), datetime.datetime.fromtimestamp(notebook.stat().st_mtime).astimezone()
+        content = notebook.read_bytes()
+        when_saved = datetime.datetime.fromtimestamp(notebook.stat().st_mtime).astimezone()
         raw = json.loads(content)["cells"]
         cells = ["".join(cell["source"]).strip() for cell in raw]
         exercises = exercises_in(raw)
@@ -228,20 +229,22 @@ def hand_in(notebook, folder, ran=()):
         new = _keep(content, folder / f"{number:02}", notebook.name)
     except OSError as error:
         return "wrong", f"Nothing was handed in: the copy could not be written ({error.strerror}). Tell your teacher."
-    said = (
+    sentences = (
         f"{'Handed in' if new else 'Handed in already'}: notebook {number}, {notebook.name}, as saved (by a clock of "
-        f"{zone_of(saved)}) at {saved:%H:%M:%S}."
+        f"{zone_of(when_saved)}) at {when_saved:%H:%M:%S}."
     )
-    missing = _unsaved(ran, cells)
-    if missing:
-        said += f" Not in it, because it was run and not saved: {', '.join(missing)}. Save (Ctrl+S) and press again."
-    return ("open" if missing else "right"), said
+    unsaved = _unsaved(ran, cells)
+    if unsaved:
+        sentences += (
+            f" Not in it, because it was run and not saved: {', '.join(unsaved)}. Save (Ctrl+S) and press again."
+        )
+    return ("open" if unsaved else "right"), sentences
 
 
 def exercises_in(cells):
     """The exercises that cells say they answer; where none says it, as in a notebook of one's own, those checked."""
-    told = [id for cell in cells if (id := cell.get("metadata", {}).get("exercise"))]
-    return told or [id for cell in cells for id in CHECK.findall("".join(cell["source"]))]
+    ids = [id for cell in cells if (id := cell.get("metadata", {}).get("exercise"))]
+    return ids or [id for cell in cells for id in CHECK.findall("".join(cell["source"]))]
 
 
 def _keep(content, folder, name):

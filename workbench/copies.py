@@ -58,11 +58,11 @@ FIRST_LINES = {  # tag → the first line of a hidden cell, which is shown
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--fresh", metavar="NOTEBOOK", help="begin this notebook again; the old one is kept")
-    asked = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     if not Path(COURSE).is_dir():
         sys.exit(f"There is no folder {COURSE}/ here: call this in the folder of the course.")
     try:
-        for line in bring_up_to_date(Path.cwd(), fresh=asked.fresh):
+        for line in bring_up_to_date(Path.cwd(), fresh=options.fresh):
             print(line, flush=True)
     except OSError as error:
         sys.exit(f"Your copies in {MINE}/ could not be written: {error}")
@@ -86,7 +86,7 @@ class Copies:
 
     def __init__(self, root):
         self.course, self.mine = root / COURSE, root / MINE
-        self.kept = self.mine / KEPT / time.strftime("%Y-%m-%d %H.%M.%S")
+        self.old_versions = self.mine / KEPT / time.strftime("%Y-%m-%d %H.%M.%S")
         self.report = []
         self.baselines = self._read_baselines()
 
@@ -131,23 +131,23 @@ class Copies:
         write(path, notebook)
 
     def _keep(self, path):
-        self.kept.mkdir(parents=True, exist_ok=True)
-        place = self.kept / path.name
+        self.old_versions.mkdir(parents=True, exist_ok=True)
+        place = self.old_versions / path.name
         if place.exists():  # within one second
             place = place.with_name(f"{fresh_id()} {path.name}")
         shutil.copy2(path, place)
 
     def _report(self, what):
-        self.report.append(f"{MINE}/{what}. Your old version is in {self.kept.relative_to(self.mine.parent)}")
+        self.report.append(f"{MINE}/{what}. Your old version is in {self.old_versions.relative_to(self.mine.parent)}")
 
     def _read_baselines(self):
         path = self.mine / BASELINE_FILE
         if not path.exists():
             return {}
         try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if all(isinstance(book["versions"], dict) for book in found.values()):
-                return found
+            baselines = json.loads(path.read_text(encoding="utf-8"))
+            if all(isinstance(book["versions"], dict) for book in baselines.values()):
+                return baselines
         except (ValueError, KeyError, TypeError, AttributeError):
             pass
         self._keep(path)  # without them every difference counts as the learner's
@@ -182,13 +182,13 @@ class Copies:
 def read(path):
     """A notebook with each source as one text, or None if the file is none."""
     try:
-        notebook, known = json.loads(path.read_text(encoding="utf-8-sig")), True
+        notebook, is_known = json.loads(path.read_text(encoding="utf-8-sig")), True
         for cell in notebook["cells"]:
             source = cell["source"]
             cell["source"] = source if isinstance(source, str) else "".join(source)
             cell["metadata"] = dict(cell.get("metadata", {}))
-            known &= cell["cell_type"] in KINDS
-        return {**notebook, "metadata": dict(notebook.get("metadata", {}))} if known else None
+            is_known &= cell["cell_type"] in KINDS
+        return {**notebook, "metadata": dict(notebook.get("metadata", {}))} if is_known else None
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -227,13 +227,13 @@ def lesson_of(notebook):
 
 def fold_titles(cells):
     """For each cell the title of its fold if it answers a question, otherwise None."""
-    since, said = None, GUESSED  # the kinds of cells since the last question, None where no answer can follow
+    since, after_what = None, GUESSED  # the kinds of cells since the last question, None where no answer can follow
     for cell in cells:
         answers = since is not None and is_answer(cell, since)
-        yield (STILL_AFTER if since[-1:] == ["markdown"] else AFTER).format(said) if answers else None
+        yield (STILL_AFTER if since[-1:] == ["markdown"] else AFTER).format(after_what) if answers else None
         asks = {"predict", "filled", BOARD} & set(tags(cell))
         if cell["cell_type"] == "code" and asks and "measured" not in tags(cell):
-            since, said = [], TRIED if asks == {BOARD} else WRITTEN if "filled" in asks else GUESSED
+            since, after_what = [], TRIED if asks == {BOARD} else WRITTEN if "filled" in asks else GUESSED
         elif since is not None:
             kind = "answer" if "answer" in tags(cell) and not answers else cell["cell_type"]  # folded code: no way on
             since = [*since, kind] if answers or cell["cell_type"] == "code" else None
@@ -287,8 +287,8 @@ def folded(title, text):
 
 def as_written(source):
     """A cell's source without what is there for who meets it elsewhere: a fold, where it runs, what is missing."""
-    found = FOLD.fullmatch(source)
-    return RUN_IT.sub("", found[1] if found else source.removeprefix(MISSING))
+    fold = FOLD.fullmatch(source)
+    return RUN_IT.sub("", fold[1] if fold else source.removeprefix(MISSING))
 
 
 def tags(cell):
@@ -311,13 +311,13 @@ def update(mine, base, fresh):
         cell["id"] for cell in fresh if (cell["id"] in have and cell["id"] not in moved) or is_new(cell, have, was)
     ]
     content = {cell["id"]: [cell] for cell in fresh if is_new(cell, have, was)}
-    placed, after = set(result), 0
+    in_result, after = set(result), 0
     for cell in mine:
         name = cell["id"]
         if name in drop:
             continue
         content[name] = merge_cell(cell, was.get(name), new[name]) if name in new else [cell]
-        if name not in placed:
+        if name not in in_result:
             result.insert(after, name)
         after = result.index(name) + 1
     return distinct([cell for name in result for cell in content[name]])
@@ -367,9 +367,9 @@ def same(one, other):
 
 def with_guess(mine, was, new):
     """The new question with the learner's guess, where the guess is all that the learner has entered."""
-    (guess, rest), (_, rest_was), (asked, rest_new) = map(split_guess, (mine, was, new))
-    if guess and asked and rest.rstrip() == rest_was.rstrip():
-        ours = new["source"].removesuffix(asked + rest_new)  # what stands above a guess
+    (guess, rest), (_, rest_was), (guess_new, rest_new) = map(split_guess, (mine, was, new))
+    if guess and guess_new and rest.rstrip() == rest_was.rstrip():
+        ours = new["source"].removesuffix(guess_new + rest_new)  # what stands above a guess
         return {**new, "source": ours + guess + rest_new}
     return None
 
@@ -433,11 +433,11 @@ def with_course_ids(mine, base):
     names = [name if name in ids else None for name in names]
     match_by_content(mine, names, base)
     match_by_likeness(mine, names, base)
-    kept = [
+    cells = [
         {**cell, "id": name or (cell.get("id") if is_valid(cell.get("id")) else fresh_id())}
         for cell, name in zip(mine, names, strict=True)
     ]
-    return distinct(kept)
+    return distinct(cells)
 
 
 def is_valid(name):
@@ -446,27 +446,28 @@ def is_valid(name):
 
 def distinct(cells):
     """No id twice: of a cell that was doubled, the second one is the learner's own."""
-    seen = set()
+    ids = set()
     for i, cell in enumerate(cells):
-        if cell["id"] in seen:
+        if cell["id"] in ids:
             cells[i] = cell = {**cell, "id": fresh_id()}
-        seen.add(cell["id"])
+        ids.add(cell["id"])
     return cells
 
 
 def match_by_content(mine, names, base):
     """Name the cells that have lost their id and nothing else."""
-    left = [cell for cell in base if cell["id"] not in names]
-    lost = [i for i, name in enumerate(names) if name is None]
+    course_cells = [cell for cell in base if cell["id"] not in names]
+    without_id = [i for i, name in enumerate(names) if name is None]
     texts = [
-        [(cell["cell_type"], cell["source"].rstrip()) for cell in cells] for cells in ([mine[i] for i in lost], left)
+        [(cell["cell_type"], cell["source"].rstrip()) for cell in cells]
+        for cells in ([mine[i] for i in without_id], course_cells)
     ]
     matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
     for a, b, size in matcher.get_matching_blocks():
         for k in range(size):
-            names[lost[a + k]] = left[b + k]["id"]
-    for i, text in zip(lost, texts[0], strict=True):  # what was moved as well
-        same_text = [cell["id"] for cell, other in zip(left, texts[1], strict=True) if other == text]
+            names[without_id[a + k]] = course_cells[b + k]["id"]
+    for i, text in zip(without_id, texts[0], strict=True):  # what was moved as well
+        same_text = [cell["id"] for cell, other in zip(course_cells, texts[1], strict=True) if other == text]
         if names[i] is None and len(same_text) == 1:
             names[i] = same_text[0]
 

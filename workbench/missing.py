@@ -53,17 +53,17 @@ def load_ipython_extension(shell):
 def _show(shell, etype, error, tb, tb_offset=None):
     """Show an error over a name: what to do and the line that asked for it where that is known, else as always."""
     *_, (frame, line) = traceback.walk_tb(tb)
-    said = _explained(error, line, shell) if frame.f_globals is shell.user_ns else None
-    if said:
+    sentences = _explain(error, line, shell) if frame.f_globals is shell.user_ns else None
+    if sentences:
         where = traceback.extract_tb(tb)[-1]
-        words, *text = said.split("\n\n", 1)
-        said = "\n\n".join([textwrap.fill(words, WIDTH, break_on_hyphens=False), *text])
-        shown = [said, "", f"line {line}: {where.line}", f"{etype.__name__}: {error}"]
-        error._render_traceback_ = lambda: shown
+        words, *text = sentences.split("\n\n", 1)
+        sentences = "\n\n".join([textwrap.fill(words, WIDTH, break_on_hyphens=False), *text])
+        lines = [sentences, "", f"line {line}: {where.line}", f"{etype.__name__}: {error}"]
+        error._render_traceback_ = lambda: lines
     shell.showtraceback((etype, error, tb), tb_offset=tb_offset)
 
 
-def _explained(error, line, shell):
+def _explain(error, line, shell):
     notebook = places.notebook()
     if notebook is None:
         return None
@@ -91,7 +91,7 @@ def explanation(name, cells, course, here, failed=False, earlier=()):
         newer = f" and of this cell. {NEWER_BELOW}" if _has_newer_below(cells, here) else no_more
         return f"`{name}` belongs to an earlier edition of the course{newer}"
     if maker is not None:
-        cell = _described(name, cells, maker)
+        cell = _in_words(name, cells, maker)
         if failed:
             return f"`{name}` has no value: {cell} ended with an error. Mend that cell and run it, {AGAIN}"
         below = "only further down, " * (here is not None and maker > here)
@@ -101,13 +101,13 @@ def explanation(name, cells, course, here, failed=False, earlier=()):
     maker = _nearest(name, course, here)
     if maker is None:
         return None
-    lost, under = course[maker], _heading(course, maker)
-    if lost["id"] in [cell["id"] for cell in cells]:
-        line = _line(name, lost)
+    deleted, under = course[maker], _heading(course, maker)
+    if deleted["id"] in [cell["id"] for cell in cells]:
+        line = _line(name, deleted)
         return f"`{name}` came from `{line}` under “{under}”, which is gone. Write it again and run its cell."
     return (
         f"`{name}` came from a cell that has been deleted. It stood under “{under}”; "
-        f"put it back into a new cell there and run it, {AGAIN} It read:\n\n{lost['source']}"
+        f"put it back into a new cell there and run it, {AGAIN} It read:\n\n{deleted['source']}"
     )
 
 
@@ -132,11 +132,11 @@ def import_explanation(module, line, source, cells, lessons, here):
         return None
     if _has_newer_below(cells, here):
         return f"The course has changed this cell since you did. {NEWER_BELOW}"
-    wanted = {RENAMED.get(name, name) for start, end, _, name in _imports(source) if start <= line <= end}
-    found = {name: place for cell in lessons for *_, place, name in _imports(cell["source"]) if name in wanted}
-    lines = "\n".join(f"from {place} import {name}" for name, place in found.items())
-    place = "another place" if wanted.isdisjoint(RENAMED.values()) else "another place, and names boards otherwise"
-    return f"The course has it in {place}. Write:\n\n{lines}" if found else None
+    names = {RENAMED.get(name, name) for start, end, _, name in _imports(source) if start <= line <= end}
+    place_of = {name: place for cell in lessons for *_, place, name in _imports(cell["source"]) if name in names}
+    lines = "\n".join(f"from {place} import {name}" for name, place in place_of.items())
+    place = "another place" if names.isdisjoint(RENAMED.values()) else "another place, and names boards otherwise"
+    return f"The course has it in {place}. Write:\n\n{lines}" if place_of else None
 
 
 def _imports(source):
@@ -170,7 +170,7 @@ def _makes(cell):
     return {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
 
 
-def _described(name, cells, i):
+def _in_words(name, cells, i):
     """A cell in words: by the line that makes the name, or by its place where the lines are folded away."""
     heading = _heading(cells, i)
     if not _is_folded(cells[i]):

@@ -46,19 +46,19 @@ def notebook():
     """The notebook's file, as JupyterLab and VS Code tell their kernels; None where neither does or it has moved."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     names = shell.user_ns if shell else {}
-    told = str(names.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", ""))
-    return Path(told) if told.endswith(".ipynb") and Path(told).is_file() else None
+    path = str(names.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME", ""))
+    return Path(path) if path.endswith(".ipynb") and Path(path).is_file() else None
 
 
 def _notebook_is_a_copy():
     """Whether its metadata say so; of a notebook that is not known, whether one in this folder does."""
-    known = notebook()
-    files = [known] if known else Path().glob("*.ipynb")
+    open_notebook = notebook()
+    files = [open_notebook] if open_notebook else Path().glob("*.ipynb")
     return any(_is_a_copy(file, file.stat().st_mtime_ns) for file in files)
 
 
 @functools.cache
-def _is_a_copy(file, changed):
+def _is_a_copy(file, time_changed):
     try:
         return "version" in json.loads(file.read_text(encoding="utf-8-sig"))["metadata"]["course"]
     except (OSError, ValueError, KeyError, TypeError):

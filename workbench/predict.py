@@ -61,19 +61,19 @@ def _judge(kind, question, guess, truth, slips):
     question = questions.question(question) if isinstance(question, str) else question
     if unknown := sorted(set(slips) - set(question.slips)):
         raise TypeError(f"question {question.id} has no slip called {unknown[0]!r}; it has {', '.join(question.slips)}")
-    found = kind(question, guess, truth, slips)
-    if found.status == "none" and in_a_copy():
-        return found.ask()
-    if found.status == "wrong":
-        found.is_second = _first_wrong.setdefault(question.id, found.key) != found.key
-    return found
+    prediction = kind(question, guess, truth, slips)
+    if prediction.status == "none" and in_a_copy():
+        return prediction.ask()
+    if prediction.status == "wrong":
+        prediction.is_second = _first_wrong.setdefault(question.id, prediction.key) != prediction.key
+    return prediction
 
 
 class Prediction:
     """What `predict` shows: `status` is "none", "right", "wrong", "unreadable" or "shown"; `slip` a name, or None."""
 
-    asking = f'Your guess first: above, or in this cell in place of ... (guess = "{GIVEN_UP}" gives up). Then go on.'
-    called = "Your guess"
+    request = f'Your guess first: above, or in this cell in place of ... (guess = "{GIVEN_UP}" gives up). Then go on.'
+    label = "Your guess"
     again = "Change your guess and run this cell again: you have another try."
 
     def __init__(self, question, guess, truth, slips):
@@ -83,15 +83,15 @@ class Prediction:
         exact = within in (show.BY_HAND, show.RTOL)
         self.digits = 4 if exact else max(0, math.ceil(-math.log10(within)))  # no more than was asked for
         self.wanted = reader.read(question, truth)
-        self.given = slips
+        self.raw_slips = slips
         self.slips = {name: reader.read(question, value) for name, value in slips.items()}
         self.slips |= {option: [option] for option in question.options if option in question.slips}
         self.reveals_at_once = not in_a_copy()
         self.key = None  # the same for every way of writing one guess
-        self.status = self._compared()
+        self.status = self._compare()
         self.mine = _text(guess)
 
-    def _compared(self):
+    def _compare(self):
         if _unfilled(self.guess):
             return "none"
         if isinstance(self.guess, str) and reader.phrase(self.guess) == GIVEN_UP:
@@ -102,8 +102,8 @@ class Prediction:
             mine = reader.read(question, self.guess, size)
             self.key = repr(mine)
         except Exception:  # whatever was entered
-            refused = reader.is_refused(question, self.guess, size)
-            self.comment = question.refuses() if refused else f"That could not be read. {question.asks(size)}"
+            is_refused = reader.is_refused(question, self.guess, size)
+            self.comment = question.refuses() if is_refused else f"That could not be read. {question.asks(size)}"
             return "unreadable"
         if _same(mine, wanted, within):
             self.comment = "Right."
@@ -113,7 +113,7 @@ class Prediction:
         if near:
             self.comment = question.slips[self.slip].says
             return "wrong"
-        self.comment = self._words_on_its_size(mine) or _meant_in_percent(mine, wanted, within)
+        self.comment = self._words_on_its_size(mine) or _if_in_percent(mine, wanted, within)
         if self.comment:
             return "unreadable"
         self.comment = _several_for_one(self.guess, self.truth) or _difference(question.form, mine, wanted, within)
@@ -135,14 +135,14 @@ class Prediction:
         """The question's form, with what was entered before; the first time it is shown and Run All stops."""
 
         def judged(text):
-            found = _judge(type(self), self.question, text, self.truth, self.given)
-            found.again = "" if found.status == "unreadable" else "Try again."  # as questions/entry.js
-            return found
+            prediction = _judge(type(self), self.question, text, self.truth, self.raw_slips)
+            prediction.again = "" if prediction.status == "unreadable" else "Try again."  # as questions/entry.js
+            return prediction
 
         form = GuessForm(self.question, reader.size(self.question, self.wanted), judged, _asked_beside())
         if form.prediction is None or form.prediction.status == "unreadable":
             display(form)
-            raise NotYet(self.asking)
+            raise NotYet(self.request)
         return form
 
     @property
@@ -170,7 +170,7 @@ class Prediction:
         if self.status == "shown":
             return answer.strip()
         again = "" if self.is_revealed else f" {self.again}"
-        return f"{self.called}: {self.mine}.{answer} {show.plain(self.comment)}{again}"
+        return f"{self.label}: {self.mine}.{answer} {show.plain(self.comment)}{again}"
 
     def _answer(self):
         return show.value(self.truth, self.digits)
@@ -186,7 +186,7 @@ class Prediction:
         if self.status == "shown":
             return show.framed(f"The answer: {self._answer_as_html()}", "open")
         sign = {"right": "✓", "wrong": "✗", "unreadable": "…"}[self.status]
-        body = f"{self.called}: <b>{_escaped(self.mine)}</b>"
+        body = f"{self.label}: <b>{_escape(self.mine)}</b>"
         if self.is_revealed:
             body += f" &nbsp; The answer: {self._answer_as_html()}"
         body += f"<br>{sign} {show.marked(self.comment)}"
@@ -200,14 +200,14 @@ class Prediction:
 class Blank(SilentForReaders, Prediction):
     """What `blank` shows, as `Prediction`."""
 
-    asking = (
+    request = (
         f'Your own line first: write it above in place of ..., then compare it; "{GIVEN_UP}" there goes on without.'
     )
-    called = "Yours"
+    label = "Yours"
     again = "Mend your line and compare it again, or look at the course's."
 
-    def _compared(self):
-        status = super()._compared()
+    def _compare(self):
+        status = super()._compare()
         if status == "right" and self.question.second and not self._holds_with_others():
             self.comment = self.by_chance()
             return "wrong"
@@ -227,14 +227,14 @@ class Blank(SilentForReaders, Prediction):
         return _same(mine, reader.read(self.question, gives), 1e-3)
 
     def by_chance(self):
-        """What is said of a line that is right with the lesson's numbers and wrong with the record's others."""
+        """The sentence on a line that is right with the lesson's numbers and wrong with the record's others."""
         numbers = dict(self.question.second)
         gives = numbers.pop("gives")
-        given = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
-        return f"On these numbers your line is right by chance. With {given} it should give `{gives}`, and does not."
+        inputs = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
+        return f"On these numbers your line is right by chance. With {inputs} it should give `{gives}`, and does not."
 
     def ask(self):
-        raise NotYet(self.asking)
+        raise NotYet(self.request)
 
     def waits(self):
         return self.status == "none"
@@ -308,8 +308,8 @@ def _flat(thing):
 # ------------------------------------------------------------------------------------------- in what a guess differs
 
 
-def _meant_in_percent(mine, wanted, within):
-    """What is said to 93, or to [6, 47, 47], where shares are asked for; not where 0 would be right as well."""
+def _if_in_percent(mine, wanted, within):
+    """The comment on 93, or [6, 47, 47], where shares are asked for; "" where 0 would be right as well."""
     mine, wanted = _flat(mine), _flat(wanted)
     if not all(isinstance(x, float) for x in [*mine, *wanted]) or len(mine) != len(wanted) or max(mine, default=0) <= 1:
         return ""
@@ -357,7 +357,7 @@ def _difference(form, mine, wanted, within):
 
 
 def _several_for_one(guess, truth):
-    """What is said to several results of a call, of which one is asked for, or ""."""
+    """The sentence on an answer with several results of a call, of which one is asked for, or ""."""
     if not (isinstance(guess, list | tuple) and len(guess) > 1 and hasattr(truth, "tolist")):
         return ""
     of_tensors = [getattr(part, "ndim", 0) > 0 for part in guess]
@@ -374,17 +374,17 @@ def _several_for_one(guess, truth):
 def _set_difference(mine, wanted):
     """How many members of each set the other does not have, in a sentence."""
     extra, missing = len(mine - wanted), len(wanted - mine)
-    told = [f"{extra} of yours {'does' if extra == 1 else 'do'} not belong there"] if extra else []
-    told += [f"{missing} of the right ones {'is' if missing == 1 else 'are'} missing"] if missing else []
-    return f"{', and '.join(told)}."
+    clauses = [f"{extra} of yours {'does' if extra == 1 else 'do'} not belong there"] if extra else []
+    clauses += [f"{missing} of the right ones {'is' if missing == 1 else 'are'} missing"] if missing else []
+    return f"{', and '.join(clauses)}."
 
 
 def _shape_difference(here, there, mine, wanted, within):
     """What the shape of the learner's line is and should be, in a sentence."""
-    told = f"Its shape is {show.value(here)}, and should be {show.value(there)}."
+    sentence = f"Its shape is {show.value(here)}, and should be {show.value(there)}."
     if len(mine) == len(wanted) and _same(mine, wanted, within):
-        return f"The right numbers, but the shape is part of the answer. {told}"
-    return told
+        return f"The right numbers, but the shape is part of the answer. {sentence}"
+    return sentence
 
 
 def _how_many(form, word):
@@ -407,5 +407,5 @@ def _text(guess):
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-def _escaped(text):
+def _escape(text):
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

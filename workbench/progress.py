@@ -17,10 +17,10 @@ def place(folder=None):
 
 def load(folder=None):
     """Read the states as a dict, id → "tried", "2 of 3" or "done"; a damaged file or none counts as empty."""
-    return _known(shared_json.read(place(folder)))
+    return _valid(shared_json.read(place(folder)))
 
 
-def _known(states):
+def _valid(states):
     return {id: state for id, state in states.items() if _rank(state) > 0}
 
 
@@ -47,7 +47,7 @@ def store(verdict, folder=None):
         return True
 
     def better(states):  # another notebook may have written meanwhile
-        states = _known(states)
+        states = _valid(states)
         return states | {verdict.exercise: max(states.get(verdict.exercise), state, key=_rank)}
 
     return shared_json.change(place(folder), better)

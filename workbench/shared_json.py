@@ -10,18 +10,18 @@ from filelock import FileLock, Timeout
 def read(path):
     """The dict in the file; a damaged file or none counts as empty."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
-def change(path, changed):
+def change(path, change_content):
     """Write changed(what stands there); returns False where that cannot be done, and then all is as it was."""
     try:
         path = path.absolute()  # raises where the folder is gone
         with FileLock(f"{path}.lock", timeout=3):
-            replace(path, json.dumps(changed(read(path)), indent=1, sort_keys=True))
+            replace(path, json.dumps(change_content(read(path)), indent=1, sort_keys=True))
     except (OSError, Timeout):
         return False
     return True

@@ -55,9 +55,9 @@ def page(path, server=None, slides=None, earlier=None):
     pairs = with_cells(notebook.cells, slides or slides_of(path.stem))
     pictures = Pictures(pairs)
     lines = None if server else OwnLines()  # where no Python runs, the page compares the hall's lines
-    shown = outputs.run_here(notebook, after=pictures, lines=lines)
+    values = outputs.run_here(notebook, after=pictures, lines=lines)
     plans = for_the_deck(planned(notebook.cells, pairs))
-    columns = columns_of(pairs, plans, shown, pictures, boards_in_pages.buttons(notebook, shown), path.parent)
+    columns = columns_of(pairs, plans, values, pictures, boards_in_pages.buttons(notebook, values), path.parent)
     for one in [one for column in columns for one in column if one.question]:
         one.earlier = (earlier or {}).get(one.question["id"], "")
     for part in [part for column in columns for one in column for part in one.cells]:
@@ -124,7 +124,7 @@ def kernel_script():
 # ------------------------------------------------------------------------------------------------------- slides
 
 
-def columns_of(pairs, plans, shown, pictures, buttons, folder):
+def columns_of(pairs, plans, values, pictures, buttons, folder):
     """Sections, each a list of slides from top to bottom: a heading, cells as HTML, and what the speaker needs."""
     columns = []
     for number, (slide, cells) in enumerate(pairs, 1):
@@ -143,12 +143,12 @@ def columns_of(pairs, plans, shown, pictures, buttons, folder):
         columns[-1].append(on_screen)
         for cell in cells:
             if cell.metadata.get("slideshow", {}).get("slide_type") != "skip":
-                add_cell(on_screen, cell, shown.get(cell.id), folder)
+                add_cell(on_screen, cell, values.get(cell.id), folder)
         if on_screen.plot and on_screen.claim:
             for part in on_screen.cells:
-                cover_plot(on_screen, part, shown.get(part["id"]))
-        values = [shown[cell.id] for cell in cells if cell.id in shown]
-        on_screen.on_board = state_for_claim(on_screen, pictures, values)
+                cover_plot(on_screen, part, values.get(part["id"]))
+        own_values = [values[cell.id] for cell in cells if cell.id in values]
+        on_screen.on_board = state_for_claim(on_screen, pictures, own_values)
         own = [f'data-board="{part["id"]}"' for part in on_screen.cells]
         on_screen.tries = [one for one in buttons.values() if any(id in one for id in own)]
         choices, on_screen.right = slide.choices_for(on_screen.question)
@@ -231,15 +231,16 @@ def cover_plot(on_screen, part, value):
 def state_for_claim(on_screen, pictures, values):
     """What a slide's board shows with its claim, or None where no board is seen. Raises: SlideError where it cannot."""
     slide, board = on_screen.slide, next((value.board for value in values if value.board), None)
-    wanted = pictures.boards.get(slide.name)
+    on_board = pictures.boards.get(slide.name)
     if board is None or on_screen.picture:
-        if wanted:
+        if on_board:
             raise slide.error("there is no board that could show its claim.")
         return None
-    if bool(wanted) != bool(on_screen.claim):
-        raise slide.error(f"its board {'has no claim to show' if wanted else 'does not show its claim: on_board(…)'}.")
+    if bool(on_board) != bool(on_screen.claim):
+        why = "has no claim to show" if on_board else "does not show its claim: on_board(…)"
+        raise slide.error(f"its board {why}.")
     try:
-        return wanted and wanted.state(board)
+        return on_board and on_board.state(board)
     except (ValueError, KeyError) as error:
         raise slide.error(f"its board cannot show the claim: {error}") from error
 
@@ -278,14 +279,13 @@ def add_code(on_screen, cell, value):
         on_screen.ticks += TICK.findall(cell.source)
     size = LINE if part["blank"] else FILLED if "filled" in tags else 1
     lengths = [length(line, size) + (0 if i else BUTTON) for i, line in enumerate(source.splitlines())]
-    printed = [len(line) for output in cell.outputs for line in output.get("text", "").splitlines()]
-    part["wide"] = sum(length > WIDE for length in printed) > 1
+    lengths_printed = [len(line) for output in cell.outputs for line in output.get("text", "").splitlines()]
+    part["wide"] = sum(length > WIDE for length in lengths_printed) > 1
     sources = [o.data for o in cell.outputs if "<pre" in o.get("data", {}).get("text/html", "")]
-    listed = [1.1 * len(line) for data in sources for line in data.get("text/plain", "").splitlines()]
+    lengths_in_lists = [1.1 * len(line) for data in sources for line in data.get("text/plain", "").splitlines()]
     is_read = part["blank"] or "filled" in tags
-    on_screen.longest = max(
-        [on_screen.longest, *(lengths if is_read else []), *listed, *(printed if part["wide"] else [])]
-    )
+    lengths_read = [*(lengths if is_read else []), *lengths_in_lists, *(lengths_printed if part["wide"] else [])]
+    on_screen.longest = max([on_screen.longest, *lengths_read])
     on_screen.cells.append(part)
 
 
@@ -297,9 +297,9 @@ def lowered(text):
 def to_come(on_screen):
     """What a slide has in store: kept out of the page until its step, as nobody is to see or hear it before."""
     slide, picture, narrow = on_screen.slide, on_screen.picture, on_screen.narrow
-    asked = f"<p><strong>Ask:</strong> {escape(slide.hall)}</p>" if slide.hall else ""
+    asks = f"<p><strong>Ask:</strong> {escape(slide.hall)}</p>" if slide.hall else ""
     earlier = f"<p>{escape(on_screen.earlier)}</p>" if on_screen.earlier else ""
-    notes = f"{asked}{earlier}<p>{escape(slide.say)}</p>"
+    notes = f"{asks}{earlier}<p>{escape(slide.say)}</p>"
     prose = " ".join(on_screen.prose)
     return {
         "ask": on_screen.ask,
@@ -327,13 +327,13 @@ def without_guess(source):
     if not judges.search(source):
         return source, ""
     lines = re.sub(r"^# The course's own:$", "", source, flags=re.M).splitlines()
-    found = [
+    judging = [
         node for node in ast.parse(source).body if re.match(r"guess = \.\.\.|predict\(|blank\(", ast.unparse(node))
     ]
-    said = [line for node in found for line in lines[node.lineno - 1 : node.end_lineno]]
-    for node in reversed(found):
+    lines_judging = [line for node in judging for line in lines[node.lineno - 1 : node.end_lineno]]
+    for node in reversed(judging):
         del lines[node.lineno - 1 : node.end_lineno]
-    return "\n".join(lines).strip(), "\n".join(line for line in said if not line.startswith("guess = "))
+    return "\n".join(lines).strip(), "\n".join(line for line in lines_judging if not line.startswith("guess = "))
 
 
 def sentences(source):
@@ -377,17 +377,17 @@ def local(text, folder):
     """Pictures become part of the page, diagrams with their form for phones; notebooks become their decks."""
     text = re.sub(r'href="(\d\d_\w+)\.ipynb', r'href="\1.html', text)
     return re.sub(
-        r'<img src="\.\./img/([^"]+)"([^>]*)>', lambda found: picture(folder.parent / "img", *found.groups()), text
+        r'<img src="\.\./img/([^"]+)"([^>]*)>', lambda match: picture(folder.parent / "img", *match.groups()), text
     )
 
 
 def picture(folder, name, rest):
-    """A picture of the page's own; what is said of one that is twice as wide as high has its place below it."""
+    """A picture inside the page; one twice as wide as high is marked: words on it stand below it."""
     upright, (width, height) = folder / "upright" / name, boards_in_pages.size_of(folder / name)
-    drawn = f'<img{" class=broad" if width >= 2 * height else ""} src="{data_uri(folder / name)}"{rest}>'
+    image = f'<img{" class=broad" if width >= 2 * height else ""} src="{data_uri(folder / name)}"{rest}>'
     if not upright.is_file():
-        return drawn
-    return f'<picture><source media="{boards_in_pages.UPRIGHT}" srcset="{data_uri(upright)}">{drawn}</picture>'
+        return image
+    return f'<picture><source media="{boards_in_pages.UPRIGHT}" srcset="{data_uri(upright)}">{image}</picture>'
 
 
 def data_uri(path):
@@ -467,9 +467,9 @@ KEYS_OF_SPEAKER = {
         "if( event.altKey || ( ( event.ctrlKey || event.metaKey ) && event.key !== 'Enter' ) ) return; "
         "event.preventDefault(); "
         "const { key, shiftKey, ctrlKey, metaKey } = event; "
-        "const told = JSON.stringify({ namespace: 'deck-key', key, shiftKey, ctrlKey, metaKey }); "
+        "const message = JSON.stringify({ namespace: 'deck-key', key, shiftKey, ctrlKey, metaKey }); "
         "const fills = key === 'f' && self.origin !== 'null'; "
-        "window.opener.postMessage( told, fills ? { targetOrigin: self.origin, delegate: 'fullscreen' } : '*' );"
+        "window.opener.postMessage( message, fills ? { targetOrigin: self.origin, delegate: 'fullscreen' } : '*' );"
     ),
     "window.opener.postMessage( JSON.stringify({ method: 'setState', args: [ state ]} ), '*' );": "",
     "function setupNotes() {": (  # what was chosen there is left, so that the next key is the lecture's

@@ -1,7 +1,7 @@
 // The speaker's clock, which reveal.js counts from when its window was opened: here from when the lecture began, so
 // that a window that is opened late, or closed and opened again, has the lecture's time.
 
-import { current, kept, settings } from "./page.js";
+import { current, memories, settings } from "./page.js";
 import { planOf } from "./plan.js";
 
 const TITLE = 0; // the slide that stands before the lecture begins
@@ -14,11 +14,11 @@ export const startClock = () => Reveal.on("slidechanged", begin);
 
 // When the lecture began, in ms, and whether a click on the clock said so; {} for one that was given before.
 function beginning() {
-  const { at, clicked, lecture } = kept.begun.get() ?? {};
+  const { at, clicked, lecture } = memories.begun.get() ?? {};
   return lecture === settings.server?.began && Date.now() - at < LECTURE ? { at, clicked } : {};
 }
 
-const keep = (at, clicked) => kept.begun.set({ at, clicked, lecture: settings.server?.began });
+const keep = (at, clicked) => memories.begun.set({ at, clicked, lecture: settings.server?.began });
 
 // Without a click a lecture begins on time, with the slide that follows the title.
 function begin({ previousSlide }) {

@@ -2,14 +2,14 @@
 
 import { all } from "../pages/kit.js";
 import { fit } from "./look.js";
-import { current, inTheFile, isAsInTheFile, kept, settings, slideOf } from "./page.js";
+import { current, inTheFile, isAsInTheFile, memories, settings, slideOf } from "./page.js";
 import { run } from "./run.js";
 
 export function makeEditable(cell) {
   const holder = cell.querySelector(".source");
-  const typed = kept.typed.get()?.[cell.dataset.id];
+  const typed = memories.typed.get()?.[cell.dataset.id];
   holder.replaceChildren();
-  const view = attnKernel.editor(holder, typed ?? inTheFile(cell), "Code", (text) => changed(cell, text));
+  const view = attnKernel.editor(holder, typed ?? inTheFile(cell), "Code", (text) => noteChange(cell, text));
   const button = Object.assign(document.createElement("button"), { className: "run", type: "button" });
   button.textContent = "Run";
   button.addEventListener("click", () => run(cell));
@@ -20,12 +20,12 @@ export function makeEditable(cell) {
   cell.code = () => (compares ? `${guess()}${cell.source()}\n${compares}` : cell.source());
   cell.write = (text) => attnKernel.rewrite(view, text);
   cell.toBlank = () => attnKernel.toBlank(view);
-  const saved = cell.querySelector(".outputs"); // keeps the room for what is to come, and its board lives already
-  if (!saved.querySelector(".saved-board") && !("held" in saved) && !cell.dataset.question)
-    saved.classList.add("to-come");
+  const output = cell.querySelector(".outputs"); // keeps the room for what is to come, and its board lives already
+  if (!output.querySelector(".saved-board") && !("held" in output) && !cell.dataset.question)
+    output.classList.add("to-come");
   if (cell.matches(".blank")) leaveRoom(cell);
   cell.shown = Object.assign(document.createElement("div"), { className: "outputs shown" });
-  cell.insertBefore(cell.shown, saved);
+  cell.insertBefore(cell.shown, output);
 }
 
 // What is said of a line stands above it, and covers nothing of it.
@@ -34,11 +34,11 @@ function leaveRoom(line) {
   new ResizeObserver(tell).observe(line);
 }
 
-function changed(cell, text) {
+function noteChange(cell, text) {
   cell.edited = true;
   cell.classList.toggle("stale", Boolean(cell.hasOutput));
-  const { [cell.dataset.id]: _, ...others } = kept.typed.get() ?? {};
-  kept.typed.set(text === inTheFile(cell) ? others : { ...others, [cell.dataset.id]: text });
+  const { [cell.dataset.id]: _, ...others } = memories.typed.get() ?? {};
+  memories.typed.set(text === inTheFile(cell) ? others : { ...others, [cell.dataset.id]: text });
   fit(slideOf(cell));
 }
 

@@ -4,7 +4,7 @@ import { entryOf, verdictOf } from "../../workbench/questions/entry.js";
 import { all } from "../pages/kit.js";
 import { phonesVoteOn, sayPhonesVote } from "./hall.js";
 import { giveBack, hold } from "./held.js";
-import { judge, written } from "./judge.js";
+import { asText, judge } from "./judge.js";
 import { fit } from "./look.js";
 import { cells, current, reading, settings, slideOf, storeOf } from "./page.js";
 import { showLast } from "./steps.js";
@@ -24,13 +24,13 @@ export function asPython(text) {
 
 export const guessOf = (cell) => cell.querySelector(".guess label input")?.value.trim();
 
-export function answerInPage(cell, text, judged = attnGuess.judge(settings.questions[cell.dataset.id], text)) {
+export function answerInPage(cell, text, judgement = attnGuess.judge(settings.questions[cell.dataset.id], text)) {
   const verdict = cell.querySelector(".verdict");
-  const { right, unread, key } = judged;
+  const { right, unread, key } = judgement;
   const before = wrong.get(cell) ?? new Set();
   if (!right && !unread) wrong.set(cell, before.add(key));
   const enough = before.size >= TRIES;
-  const { html, kind } = verdictOf(judged, enough);
+  const { html, kind } = verdictOf(judgement, enough);
   verdict.innerHTML = html;
   verdict.className = `verdict ${kind}${kind === "wrong" && !enough ? " again" : ""}`;
   verdict.classList.toggle("long", verdict.offsetHeight > 40); // above choices the picture makes room
@@ -80,18 +80,18 @@ function answerOrChoose(cell, text, answer) {
   const choice = all(".choice", cell).find(({ dataset }) => plain(dataset.value) === plain(text));
   if (!choice) return answer(cell, text);
   const isRight = all(".choice", cell).indexOf(choice) === storeOf(slideOf(cell)).right;
-  if (isRight) return answer(cell, written(question, question.leaves));
+  if (isRight) return answer(cell, asText(question, question.leaves));
   const { slip } = judge(question, choice.dataset.value);
   const leads = question.slips.find(({ name }) => name === slip);
-  if (leads) return answer(cell, written(question, leads.leaves));
+  if (leads) return answer(cell, asText(question, leads.leaves));
   answerInPage(cell, text, { says: "No.", key: plain(text) });
 }
 
 export function startGuesses(answer) {
-  for (const saved of all(".plotted .outputs.saved")) {
-    const { plots } = storeOf(slideOf(saved));
-    const plot = plots[saved.parentElement.dataset.id];
-    if (plot) hold(saved, plot, saved.innerHTML);
+  for (const output of all(".plotted .outputs.saved")) {
+    const { plots } = storeOf(slideOf(output));
+    const plot = plots[output.parentElement.dataset.id];
+    if (plot) hold(output, plot, output.innerHTML);
   }
   for (const cell of cells.filter((one) => "question" in one.dataset)) {
     entryOf({
@@ -101,13 +101,13 @@ export function startGuesses(answer) {
       refuse: () => {}, // a key too many puts no words on the wall
     });
     for (const choice of all(".choice", cell)) choice.addEventListener("click", () => choose(cell, choice, answer));
-    const saved = cell.querySelector(".outputs.saved");
-    saved.classList.add("waits");
-    hold(saved, settings.questions[cell.dataset.id].answer);
+    const output = cell.querySelector(".outputs.saved");
+    output.classList.add("waits");
+    hold(output, settings.questions[cell.dataset.id].answer);
     for (let next = cell.nextElementSibling; next; next = next.nextElementSibling) {
       next.classList.add("waits");
-      const told = next.querySelector(".outputs.saved");
-      if (told && !told.querySelector(".saved-board")) hold(told);
+      const below = next.querySelector(".outputs.saved");
+      if (below && !below.querySelector(".saved-board")) hold(below);
     }
   }
 }

@@ -12,7 +12,7 @@ export const OTHERS = "other answers";
 const WHOLE_HALL = "How many sit in the hall";
 
 const hands = new Map(); // cell → value → how many
-const phones = new Map(); // cell → what phones.js says: {said, bars, before, name}: bars and before are as hands, name what a value is called
+const phones = new Map(); // cell → what putVotes took of phones.js
 let present = ""; // how many sit there, once it was said
 
 const choicesOf = (cell) => all(".choice", cell);
@@ -55,10 +55,10 @@ function addFields(cell, form) {
 }
 
 function put(cell, value, typed) {
-  const counted = hands.get(cell) ?? hands.set(cell, new Map()).get(cell);
+  const votes = hands.get(cell) ?? hands.set(cell, new Map()).get(cell);
   const many = Number.parseInt(typed, 10);
-  if (many > 0) counted.set(value, many);
-  else counted.delete(value);
+  if (many > 0) votes.set(value, many);
+  else votes.delete(value);
   draw(cell);
 }
 
@@ -68,16 +68,17 @@ export function handsOf(cell) {
   return { hands: [...(hands.get(cell) ?? [])], present, counts };
 }
 
-export function putHands(cell, { hands: counted = [], present: there = "", counts = false }) {
+export function putHands(cell, { hands: newHands = [], present: there = "", counts = false }) {
   const form = cell.querySelector(".guess");
   if (counts && !form.querySelector(".hands")) addFields(cell, form);
   form.classList.toggle("counting", counts);
   present = there;
-  hands.set(cell, new Map(counted));
+  hands.set(cell, new Map(newHands));
   draw(cell);
 }
 
-// What phones sent, instead of hands; without any, hands again.
+// What phones sent, instead of hands: saysHowMany, whether phones.js says it itself; bars and before, as `hands`; name,
+// what a value is called. Without any, hands again.
 export function putVotes(cell, votes) {
   if (votes) phones.set(cell, votes);
   else phones.delete(cell);
@@ -94,13 +95,13 @@ export const sayPhonesVote = () =>
 function draw(cell) {
   const slide = slideOf(cell);
   const form = cell.querySelector(".guess");
-  const { said, bars, before = new Map(), name } = phones.get(cell) ?? {};
-  const counted = bars ?? hands.get(cell) ?? new Map();
-  const most = Math.max(1, ...counted.values(), ...before.values());
-  if (!choicesOf(cell).length) setTiles(form, new Map([...before, ...counted]), name);
+  const { saysHowMany, bars, before = new Map(), name } = phones.get(cell) ?? {};
+  const votes = bars ?? hands.get(cell) ?? new Map();
+  const most = Math.max(1, ...votes.values(), ...before.values());
+  if (!choicesOf(cell).length) setTiles(form, new Map([...before, ...votes]), name);
   for (const tile of all(".choice, .vote", form)) {
     const value = tile.dataset.value;
-    const [many, earlier] = [counted.get(value) ?? 0, before.get(value) ?? 0];
+    const [many, earlier] = [votes.get(value) ?? 0, before.get(value) ?? 0];
     if (before.size) tile.dataset.hands = `${earlier} → ${many}`;
     else if (many || bars?.size) tile.dataset.hands = many;
     else delete tile.dataset.hands;
@@ -108,9 +109,9 @@ function draw(cell) {
     tile.querySelector(".before")?.remove();
     if (before.size) tile.append(make("i", { className: "before", style: `width: ${(100 * earlier) / most}%` }));
   }
-  const isCounted = counted.size > 0 || form.matches(".counting");
+  const isCounted = votes.size > 0 || form.matches(".counting");
   slide.classList.toggle("counted", isCounted);
-  sayHowMany(slide, isCounted && !said && [...counted.values()].reduce((one, other) => one + other, 0), form);
+  sayHowMany(slide, isCounted && !saysHowMany && [...votes.values()].reduce((one, other) => one + other, 0), form);
   fitTiles(form);
   nameSlips(slide);
   fit(slide);
@@ -127,10 +128,10 @@ function fitTiles(form) {
 }
 
 // Typed guesses have a tile each, numbers from the smallest on.
-function setTiles(form, counted, name = (value) => value) {
+function setTiles(form, votes, name = (value) => value) {
   for (const tile of all(".vote", form)) tile.remove();
   const isLast = (value) => value === OTHERS;
-  const inOrder = [...counted.keys()].sort(
+  const inOrder = [...votes.keys()].sort(
     (a, b) => isLast(a) - isLast(b) || Number(a) - Number(b) || a.localeCompare(b),
   );
   const names = inOrder.map(name);
@@ -144,16 +145,16 @@ function setTiles(form, counted, name = (value) => value) {
 
 function sayHowMany(slide, many, form) {
   const foot = slide.querySelector(".slide-foot");
-  const said = foot.querySelector(".how-many") ?? make("label", { className: "how-many" });
-  if (many === false) return said.remove();
+  const label = foot.querySelector(".how-many") ?? make("label", { className: "how-many" });
+  if (many === false) return label.remove();
   const field =
-    said.querySelector("input") ?? make("input", { inputMode: "numeric", placeholder: "…", "aria-label": WHOLE_HALL });
-  if (!said.isConnected) {
-    said.append("", field, " answered");
+    label.querySelector("input") ?? make("input", { inputMode: "numeric", placeholder: "…", "aria-label": WHOLE_HALL });
+  if (!label.isConnected) {
+    label.append("", field, " answered");
     field.addEventListener("input", () => (present = field.value));
-    foot.firstElementChild.after(said);
+    foot.firstElementChild.after(label);
   }
-  said.firstChild.data = `${many}${present || form.matches(".counting") ? " of " : ""}`;
+  label.firstChild.data = `${many}${present || form.matches(".counting") ? " of " : ""}`;
   field.value = present;
   field.hidden = !present && !form.matches(".counting");
 }

@@ -1,7 +1,7 @@
 // What a guess or a choice means, in the words that bars, phones and verdicts share.
 
 // Numbers as they are read again, with no more digits than are compared.
-export function written({ form, size }, leaves) {
+export function asText({ form, size }, leaves) {
   const short = leaves.map((x) => (typeof x === "number" ? Number(x.toPrecision(4)) : x));
   if (form === "matrix") {
     const rows = Array.from({ length: leaves.length / size }, (_, i) => short.slice(i * size, (i + 1) * size));
@@ -13,7 +13,7 @@ export function written({ form, size }, leaves) {
 // A guess, or a choice, whose record says which slip it is where it is no answer in the question's form.
 export function judge(question, text) {
   const slip = question.slips.find(({ name }) => name === question.mistakes[text]);
-  return attnGuess.judge(question, slip ? written(question, slip.leaves) : text);
+  return attnGuess.judge(question, slip ? asText(question, slip.leaves) : text);
 }
 
 // What a wrong one mistakes, in a few words; "" where no slip says it, or would say the bar's own word again.

@@ -52,8 +52,8 @@ export function rewrite(view, text) {
 export function toBlank(view) {
   const text = view.state.doc.toString();
   const place = text.indexOf(BLANK);
-  const written = text.search(/[ \t]*(#|\n|$)/); // where the first line's code ends
-  const selection = place < 0 ? { anchor: written } : { anchor: place, head: place + BLANK.length };
+  const end = text.search(/[ \t]*(#|\n|$)/); // where the first line's code ends
+  const selection = place < 0 ? { anchor: end } : { anchor: place, head: place + BLANK.length };
   view.dispatch({ selection, scrollIntoView: true });
   view.focus();
 }

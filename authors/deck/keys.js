@@ -218,8 +218,8 @@ function arrive() {
 
 function fillScreen() {
   if (document.fullscreenElement) return document.exitFullscreen();
-  const refused = () => say("Full screen: press f in this window, as the browser asks.", { stays: "slide" });
-  return document.documentElement.requestFullscreen().catch(refused);
+  const sayHow = () => say("Full screen: press f in this window, as the browser asks.", { stays: "slide" });
+  return document.documentElement.requestFullscreen().catch(sayHow);
 }
 
 // ------------------------------------------------------------------------------- from the speaker's window

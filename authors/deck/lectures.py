@@ -32,9 +32,9 @@ class Lectures:
 
 def record_in(path):
     """The lecture that a file holds, or None for any other file."""
-    found = RECORD.search(path.read_text(encoding="utf-8", errors="replace"))
+    match = RECORD.search(path.read_text(encoding="utf-8", errors="replace"))
     try:
-        record = json.loads(found[1]) if found else None
+        record = json.loads(match[1]) if match else None
         return record if record and date.fromisoformat(record["on"]) and record["questions"] is not None else None
     except (ValueError, KeyError, TypeError):
         return None
@@ -43,12 +43,12 @@ def record_in(path):
 def sentence(question, on, today):
     """How it was answered: Last year 31 %, then 87 % right, of 140. Most frequent known mistake: less (70)."""
     shares = ", then ".join(f"{100 * one['right']:.0f} %" for one in question["rounds"])
-    answered = max(one["answered"] for one in question["rounds"])
-    named = (one for one in question["bars"] if not one["is"] and one["value"] != OTHERS)
-    wrong = max(named, key=lambda one: one["many"][0], default=None)
+    how_many = max(one["answered"] for one in question["rounds"])
+    known_mistakes = (one for one in question["bars"] if not one["is"] and one["value"] != OTHERS)
+    wrong = max(known_mistakes, key=lambda one: one["many"][0], default=None)
     many = wrong["many"][0] if wrong else 0
     often = f" Most frequent known mistake: {wrong['value']} ({many})." if many else ""
-    return f"{when(on, today)} {shares} right, of {answered}.{often}"
+    return f"{when(on, today)} {shares} right, of {how_many}.{often}"
 
 
 def when(on, today):

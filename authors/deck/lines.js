@@ -2,17 +2,17 @@
 
 import { ownLines, setUpLine } from "../pages/line_field.js";
 import { fit } from "./look.js";
-import { kept, settings, slideOf } from "./page.js";
+import { memories, settings, slideOf } from "./page.js";
 
 export function startLines() {
   for (const form of ownLines()) {
     const { id } = form.parentElement.dataset;
     setUpLine(form, {
       ready: async () => ({ lines: attnLines, lesson: settings.lesson }),
-      before: { text: kept.typed.get()?.[id] },
+      before: { text: memories.typed.get()?.[id] },
       done: rightLines,
       keep: () => {},
-      typed: (text) => kept.typed.set({ ...kept.typed.get(), [id]: text }),
+      typed: (text) => memories.typed.set({ ...memories.typed.get(), [id]: text }),
     });
     form.addEventListener("input", () => fit(slideOf(form)));
   }

@@ -1,6 +1,6 @@
 // How large a slide's contents are, and whether it is dark.
 
-import { kept, reading, root } from "./page.js";
+import { memories, reading, root } from "./page.js";
 
 const SIZES = [1.25, 1.12, 1, 0.94, 0.88, 0.82, 0.76];
 const BOARD = [26, 24, 22, 20, 18]; // px of a board's type
@@ -130,9 +130,9 @@ export function fitNotes(notes) {
 
 export const isDark = () => root.classList.contains("dark");
 export const setDark = (dark) => root.classList.toggle("dark", dark);
-export const startTheme = () => setDark(kept.theme.get() ?? matchMedia("(prefers-color-scheme: dark)").matches);
+export const startTheme = () => setDark(memories.theme.get() ?? matchMedia("(prefers-color-scheme: dark)").matches);
 
 export function turnTheme() {
   setDark(!isDark());
-  kept.theme.set(isDark());
+  memories.theme.set(isDark());
 }

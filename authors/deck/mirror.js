@@ -4,14 +4,14 @@
 import { all } from "../pages/kit.js";
 import { handsOf, putHands } from "./hall.js";
 import { startTheme } from "./look.js";
-import { cells, inside, kept } from "./page.js";
+import { cells, inside, memories } from "./page.js";
 
 const lineOf = (cell) => cell.querySelector(".guess label input, .own-line textarea");
 const placeOf = (cell) => cell.querySelector(".saved-board");
 
 export function startMirror() {
   if (inside) {
-    window.addEventListener("storage", () => show(kept.mirror.get()));
+    window.addEventListener("storage", () => show(memories.mirror.get()));
     window.addEventListener("storage", showLines);
     window.addEventListener("storage", startTheme);
     showLines();
@@ -20,10 +20,10 @@ export function startMirror() {
 }
 
 function tell() {
-  setTimeout(() => kept.mirror.set(Object.fromEntries(cells.flatMap((cell) => seenIn(cell)))));
+  setTimeout(() => memories.mirror.set(Object.fromEntries(cells.flatMap((cell) => stateIn(cell)))));
 }
 
-function seenIn(cell) {
+function stateIn(cell) {
   const place = placeOf(cell);
   if (place?.model) {
     const { inputs, settings } = place.now();
@@ -36,9 +36,9 @@ function seenIn(cell) {
   return [[cell.dataset.id, { ...says, ...(cell.querySelector(".guess") && handsOf(cell)) }]];
 }
 
-function show(seen) {
+function show(states) {
   for (const cell of cells) {
-    const { typed, says, looks, chosen, hands, present, counts, ...state } = seen?.[cell.dataset.id] ?? {};
+    const { typed, says, looks, chosen, hands, present, counts, ...state } = states?.[cell.dataset.id] ?? {};
     const place = placeOf(cell);
     if (place?.model && state.inputs && JSON.stringify(state) !== JSON.stringify(stateOf(place))) place.put(state);
     if (typed === undefined || !lineOf(cell)) continue;
@@ -52,7 +52,7 @@ function show(seen) {
 // Code that was changed, as the deck's own window has it, and as in the file where it was changed back.
 const inFile = new Map();
 function showLines() {
-  const typed = kept.typed.get() ?? {};
+  const typed = memories.typed.get() ?? {};
   for (const cell of cells) {
     const place = cell.querySelector(".source pre");
     const text = typed[cell.dataset.id];

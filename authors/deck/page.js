@@ -2,9 +2,9 @@
 
 import { all, memory, remembers } from "../pages/kit.js";
 
-const told = document.getElementById("settings");
-export const settings = JSON.parse(told.textContent);
-told.remove(); // it holds what nobody is to read before its step
+const settingsElement = document.getElementById("settings");
+export const settings = JSON.parse(settingsElement.textContent);
+settingsElement.remove(); // it holds what nobody is to read before its step
 // The speaker view shows this page twice: those copies only look on. A frame of a learning platform is none of them.
 export const inside = window.parent !== window && new URLSearchParams(location.search).has("receiver");
 export const besideSpeaker = inside && window.frameElement?.parentElement.id; // which of those it is
@@ -16,7 +16,7 @@ export const cells = all(".cell.code");
 const lasting = (name) => memory("localStorage", `deck:${location.pathname}:${name}`);
 const ofTab = (name) => memory("sessionStorage", `deck:${location.pathname}:${name}`);
 
-export const kept = {
+export const memories = {
   typed: lasting("typed"),
   mirror: lasting("mirror"),
   hall: lasting("hall"),

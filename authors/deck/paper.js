@@ -16,13 +16,13 @@ export function startPaper() {
     dark = isDark();
     setDark(false);
     root.classList.add(...CLASSES);
-    uncovered = all(".to-come:not(:empty)").filter((saved) => isAsInTheFile(saved.parentElement));
-    for (const saved of uncovered) saved.classList.remove("to-come");
+    uncovered = all(".to-come:not(:empty)").filter((output) => isAsInTheFile(output.parentElement));
+    for (const output of uncovered) output.classList.remove("to-come");
     for (const slide of all("section[data-cell]")) putOnPaper(slide);
   });
   window.addEventListener("afterprint", () => {
     root.classList.remove(...CLASSES);
-    for (const saved of uncovered) saved.classList.add("to-come");
+    for (const output of uncovered) output.classList.add("to-come");
     for (const part of all(".on-paper")) part.remove();
     setDark(dark);
     if (reading) return;
@@ -35,7 +35,7 @@ function putOnPaper(slide) {
   const { ask, claim, whole } = storeOf(slide);
   const part = (className, innerHTML) => Object.assign(document.createElement("div"), { className, innerHTML });
   showLast(slide);
-  for (const held of all(".waits", slide)) giveBack(held);
+  for (const waiting of all(".waits", slide)) giveBack(waiting);
   if (claim) slide.prepend(part("asked-first on-paper", ask));
   const notesBelow = part("under-slide on-paper", `${whole}<hr>${notesOf(slide)}`);
   for (const fold of all("details", notesBelow)) fold.open = true;

@@ -4,8 +4,8 @@
 
 import { all, make } from "../pages/kit.js";
 import { OTHERS, putVotes } from "./hall.js";
-import { judge, labelOf, written } from "./judge.js";
-import { besideSpeaker, cells, current, inside, kept, reading, settings, slideOf, storeOf } from "./page.js";
+import { asText, judge, labelOf } from "./judge.js";
+import { besideSpeaker, cells, current, inside, memories, reading, settings, slideOf, storeOf } from "./page.js";
 import { say } from "./python.js";
 import { minutesOf, saveLecture, startTiming } from "./record.js";
 
@@ -18,7 +18,7 @@ let now = { votes: {}, trouble: "" };
 const place = () => `${settings.server.baseUrl}hall?token=${settings.server.token}`;
 const order = (what) => fetch(place(), { method: "POST", body: JSON.stringify(what), keepalive: true });
 const questionOf = (cell) => settings.questions[cell.dataset.id];
-const asked = (slide = current()) => slide?.querySelector("[data-question]");
+const questionCell = (slide = current()) => slide?.querySelector("[data-question]");
 const roundsOf = (cell) => now.votes[questionOf(cell).id] ?? [];
 const choicesOf = (cell) => all(".choice", cell).map((choice) => choice.dataset.value);
 const percent = (share) => `${Math.round(100 * share)} %`;
@@ -26,12 +26,12 @@ const percent = (share) => `${Math.round(100 * share)} %`;
 export function startPhones() {
   if (!hasHall || reading) return;
   if (inside) {
-    window.addEventListener("storage", () => hear(kept.hall.get()));
-    hear(kept.hall.get());
+    window.addEventListener("storage", () => hear(memories.hall.get()));
+    hear(memories.hall.get());
   } else {
     new EventSource(place()).onmessage = ({ data }) => {
       const news = JSON.parse(data);
-      kept.hall.set({ ...news, qr: "" });
+      memories.hall.set({ ...news, qr: "" });
       hear(news);
     };
   }
@@ -59,7 +59,7 @@ function hear(news) {
 export function vote() {
   if (Reveal.isOverview()) return; // no slide is in sight that it could be for
   if (!hasHall) return say("Phones vote where the deck is started with --hall; h counts hands.", { stays: "slide" });
-  const cell = asked();
+  const cell = questionCell();
   if (!cell || current().matches(".answered")) return openSheet();
   const rounds = roundsOf(cell).filter(({ answered, open }) => answered || open); // one that nobody answered is none
   const last = rounds.at(-1);
@@ -71,7 +71,7 @@ export function vote() {
 
 // A clicker has a button for the black screen, and none for V.
 export function blackOrVote() {
-  const waits = hasHall && asked() && !current().matches(".answered") && !Reveal.isPaused();
+  const waits = hasHall && questionCell() && !current().matches(".answered") && !Reveal.isPaused();
   return waits ? vote() : Reveal.togglePause();
 }
 
@@ -83,18 +83,18 @@ function closeWhatIsLeft() {
   const open = cells.find((cell) => cell.dataset.question && isOpen(cell));
   if (open && slideOf(open) !== current()) order({ do: "close", cut: true });
   else if (open && slideOf(open).matches(".answered")) order({ do: "close" });
-  const seen = asked();
-  const last = seen && current().matches(".answered") && roundsOf(seen).at(-1);
+  const cell = questionCell();
+  const last = cell && current().matches(".answered") && roundsOf(cell).at(-1);
   if (last && !last.told) {
     last.told = true; // at once: a key may come before the news
-    order({ do: "told", question: questionOf(seen).id });
+    order({ do: "told", question: questionOf(cell).id });
   }
 }
 
 // Before next brings the truth it closes the vote: a clicker pressed too early gives nothing away.
 export function closeBeforeTruth() {
   const isNear = all(".step:not(.visible)", current()).length === 1;
-  if (!hasHall || besideSpeaker === "upcoming-slide" || !isNear || !isOpen(asked())) return false;
+  if (!hasHall || besideSpeaker === "upcoming-slide" || !isNear || !isOpen(questionCell())) return false;
   order({ do: "close", cut: true });
   return true;
 }
@@ -119,10 +119,10 @@ function forPhones(cell) {
 
 // The truth and what slips make of it, in an order that says nothing.
 const possible = (question) =>
-  [...new Set([question, ...question.slips].map(({ leaves }) => written(question, leaves)))].sort();
+  [...new Set([question, ...question.slips].map(({ leaves }) => asText(question, leaves)))].sort();
 
 // As a slide has it: names of a set's members, and no digits that nobody reads from the last row.
-function named({ form, members, range }, value) {
+function asOnSlide({ form, members, range }, value) {
   if (value === OTHERS || value === "none") return value;
   if (form === "set") return value.replace(/\d+/g, (i) => withoutDigits(members[i - range[0]] ?? i));
   return value.replace(/-?\d+\.\d+(e[+-]?\d+)?/g, (x) => Number(Number(x).toFixed(2)) || "≈0");
@@ -131,7 +131,7 @@ function named({ form, members, range }, value) {
 const withoutDigits = (member) => member.replace(/^\d+ /, ""); // if it has a name, as its slide says it
 
 // Where commas are decimal, others would mislead.
-const spoken = (text) => (text.includes(",") ? text : text.replaceAll("; ", ", "));
+const withoutSemicolons = (text) => (text.includes(",") ? text : text.replaceAll("; ", ", "));
 
 // ----------------------------------------------------------------------------------------------------- what they mean
 
@@ -139,7 +139,7 @@ const spoken = (text) => (text.includes(",") ? text : text.replaceAll("; ", ", "
 function barsOf(cell, votes) {
   const question = questionOf(cell);
   const choices = choicesOf(cell);
-  const there = choices.length ? choices : [written(question, question.leaves)];
+  const there = choices.length ? choices : [asText(question, question.leaves)];
   const bars = new Map(there.map((value) => [value, 0]));
   for (const [text, many] of Object.entries(votes)) {
     const value = barOf(cell, text);
@@ -152,25 +152,25 @@ function barsOf(cell, votes) {
 const barOf = (cell, text) => (choicesOf(cell).includes(text) ? text : meaning(questionOf(cell), text));
 
 // What the same text means is asked ten times a second while a hall votes, in each copy of the page.
-const known = new Map();
-function judged(question, text) {
+const judgements = new Map();
+function judgementOf(question, text) {
   const name = `${question.id} ${text}`;
-  if (!known.has(name)) known.set(name, judge(question, text));
-  return known.get(name);
+  if (!judgements.has(name)) judgements.set(name, judge(question, text));
+  return judgements.get(name);
 }
 
-const nameOfSlip = (cell, value) => labelOf(questionOf(cell), value, judged(questionOf(cell), value));
+const nameOfSlip = (cell, value) => labelOf(questionOf(cell), value, judgementOf(questionOf(cell), value));
 
 function meaning(question, text) {
-  const { right, slip } = judged(question, text);
+  const { right, slip } = judgementOf(question, text);
   const leads = right ? question : question.slips.find(({ name }) => name === slip);
-  return leads ? written(question, leads.leaves) : OTHERS;
+  return leads ? asText(question, leads.leaves) : OTHERS;
 }
 
 const isRight = (cell, value) =>
   choicesOf(cell).length
     ? choicesOf(cell).indexOf(value) === storeOf(slideOf(cell)).right
-    : judged(questionOf(cell), value).right === true;
+    : judgementOf(questionOf(cell), value).right === true;
 
 function shareRight(cell, bars) {
   const whole = [...bars.values()].reduce((one, other) => one + other, 0);
@@ -183,16 +183,16 @@ function shareRight(cell, bars) {
 function showVotes() {
   if (!Reveal.isReady()) return;
   const slide = current();
-  const cell = asked(slide);
+  const cell = questionCell(slide);
   const rounds = cell ? roundsOf(cell) : [];
   sayWhoWaits(slide);
   if (cell) {
     const isAnswered = slide.matches(".answered");
     const [bars, before] = isAnswered ? rounds.map(({ votes }) => barsOf(cell, votes)).reverse() : [];
-    const name = (value) => named(questionOf(cell), value);
+    const name = (value) => asOnSlide(questionOf(cell), value);
     putVotes(
       cell,
-      rounds.length ? { said: true, name, ...(isAnswered ? { bars, before } : { bars: new Map() }) } : null,
+      rounds.length ? { saysHowMany: true, name, ...(isAnswered ? { bars, before } : { bars: new Map() }) } : null,
     );
     sayHowMany(slide, rounds);
     slide.querySelector(".commonest")?.remove();
@@ -230,16 +230,16 @@ function sayCommonest(cell, votes) {
   const wrong = Object.entries(votes).filter(([text]) => !isRight(cell, text));
   const same = new Map(); // by what they mean, whose first text speaks for them
   for (const [text, many] of wrong) {
-    const { key, unread } = judged(questionOf(cell), text);
+    const { key, unread } = judgementOf(questionOf(cell), text);
     if (!unread) same.set(key, { text, many: (same.get(key)?.many ?? 0) + many });
   }
   const [most] = [...same.values()].sort((one, other) => other.many - one.many);
   if (!most) return;
-  const { slip, says } = judged(questionOf(cell), most.text);
+  const { slip, says } = judgementOf(questionOf(cell), most.text);
   const bar = barOf(cell, most.text);
-  const said = choicesOf(cell).includes(bar) ? bar : named(questionOf(cell), bar); // as it stands on its bar
+  const label = choicesOf(cell).includes(bar) ? bar : asOnSlide(questionOf(cell), bar); // as it stands on its bar
   const line = make("p", { className: "commonest", innerHTML: says });
-  line.prepend(`${most.many} ${most.many === 1 ? "phone says" : "phones say"} “${spoken(said)}”. `);
+  line.prepend(`${most.many} ${most.many === 1 ? "phone says" : "phones say"} “${withoutSemicolons(label)}”. `);
   if (!slip) return;
   slideOf(cell).querySelector(".heading").after(line);
   line.classList.toggle("long", line.offsetHeight > 40); // the picture makes room
@@ -260,21 +260,23 @@ function tellSpeaker(cell, rounds) {
   const bars = rounds.map(({ votes }) => barsOf(cell, votes));
   const place = (value) => (value === OTHERS ? 2 : isRight(cell, value) ? 0 : 1);
   const values = [...new Set(bars.flatMap((one) => [...one.keys()]))].sort((one, other) => place(one) - place(other));
-  const unknown = Object.entries(rounds.at(-1).votes).filter(([text]) => meaning(questionOf(cell), text) === OTHERS);
-  const often = unknown.sort(([, one], [, other]) => other - one).slice(0, 4);
-  const others = often.map(([text, many]) => `${spoken(named(questionOf(cell), text))} (${many})`).join("; ");
+  const unlisted = Object.entries(rounds.at(-1).votes).filter(([text]) => meaning(questionOf(cell), text) === OTHERS);
+  const often = unlisted.sort(([, one], [, other]) => other - one).slice(0, 4);
+  const others = often
+    .map(([text, many]) => `${withoutSemicolons(asOnSlide(questionOf(cell), text))} (${many})`)
+    .join("; ");
   const cellOf = (text, style = "") => Object.assign(view.createElement("span"), { textContent: text, style });
   const row = (value) => {
     const many = bars.map((one) => one.get(value) ?? 0).join(" → ");
     return [
       cellOf(many, "text-align: right"),
-      cellOf(named(questionOf(cell), value), "font-weight: 600"),
+      cellOf(asOnSlide(questionOf(cell), value), "font-weight: 600"),
       cellOf(isRight(cell, value) ? "✓ right" : value === OTHERS ? others : nameOfSlip(cell, value)),
     ];
   };
-  const left = all(".step:not(.visible)", slideOf(cell)).length;
+  const stepsLeft = all(".step:not(.visible)", slideOf(cell)).length;
   const shares = bars.map((one) => shareRight(cell, one));
-  const advice = line(adviceOn(rounds, left > 1 ? `→ ${left} times` : "→", shares));
+  const advice = line(adviceOn(rounds, stepsLeft > 1 ? `→ ${stepsLeft} times` : "→", shares));
   panel.replaceChildren(...door, advice, ...values.flatMap(row));
 }
 
@@ -305,7 +307,7 @@ const code = make("p", { className: "code" });
 const button = (textContent, what) => make("button", { type: "button", textContent, onclick: what });
 const more = button("", () => order({ do: "more" })); // says how many it lets in
 const anew = button("Ask this slide's question anew: its votes are forgotten", () => {
-  order({ do: "forget", question: questionOf(asked()).id });
+  order({ do: "forget", question: questionOf(questionCell()).id });
   sheet.close();
 });
 const end = button("End: phones show what was guessed", () => order({ do: "end" }));
@@ -329,10 +331,16 @@ function whatWasAsked(cell) {
     ask: make("p", { innerHTML: storeOf(slide).ask }).textContent,
     rounds: rounds.map(({ answered, phones }, i) => ({ answered, of: phones, right: shareRight(cell, bars[i]) })),
     bars: values.map((value) => {
-      const { slip, says } = value === OTHERS ? {} : judged(questionOf(cell), value);
+      const { slip, says } = value === OTHERS ? {} : judgementOf(questionOf(cell), value);
       const label = slip ? nameOfSlip(cell, value) : "";
       const many = bars.map((one) => one.get(value) ?? 0);
-      return { value: named(questionOf(cell), value), is: isRight(cell, value), slip: label, says: slip && says, many };
+      return {
+        value: asOnSlide(questionOf(cell), value),
+        is: isRight(cell, value),
+        slip: label,
+        says: slip && says,
+        many,
+      };
     }),
   };
 }
@@ -343,9 +351,9 @@ export function openSheet() {
     const close = button("Close (Escape)", () => sheet.close());
     Object.assign(close, { className: "close", autofocus: true });
     const renew = button("New code: everybody comes in again; an open vote begins again", () => order({ do: "code" }));
-    const said = make("div", {}, make("h2", { textContent: "Answer by phone" }), address, code, many);
+    const howToJoin = make("div", {}, make("h2", { textContent: "Answer by phone" }), address, code, many);
     sheet.append(
-      make("div", { className: "way" }, picture, said),
+      make("div", { className: "way" }, picture, howToJoin),
       make("div", { className: "orders" }, more, anew, renew, end, save, close),
     );
     document.body.append(sheet);
@@ -361,11 +369,11 @@ function fillSheet() {
   code.textContent = now.code;
   const here = now.phones ? `${now.phones} phone${now.phones === 1 ? "" : "s"} here` : "No phone here yet";
   const most = now.most > FIRST_LIMIT ? `, ${now.most} from one address` : "";
-  const refused = now.refused ? `; ${whoWaits()}` : "";
-  many.textContent = `${here}${most}${refused}`;
+  const waiting = now.refused ? `; ${whoWaits()}` : "";
+  many.textContent = `${here}${most}${waiting}`;
   more.textContent = `Let in up to ${now.more} phones from one address, now ${now.per_address}: behind a router a hall has one`;
   more.hidden = !now.more || (!now.refused && now.per_address === FIRST_LIMIT);
-  anew.hidden = !asked() || !roundsOf(asked()).length;
+  anew.hidden = !questionCell() || !roundsOf(questionCell()).length;
   end.disabled = now.phase === "end";
   save.hidden = now.phase !== "end";
 }

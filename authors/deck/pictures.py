@@ -14,7 +14,7 @@ class Pictures:
     """
 
     def __init__(self, pairs):
-        self.due = {cells[-1].id: (slide, cells) for slide, cells in pairs}
+        self.by_last_cell = {cells[-1].id: (slide, cells) for slide, cells in pairs}
         self.steps, self.wide, self.narrow, self.boards = {}, {}, {}, {}
 
     def made(self):
@@ -23,7 +23,7 @@ class Pictures:
 
     def __call__(self, cell, names):
         """When a cell has run: if it is the last of its slide, the picture is drawn."""
-        slide, cells = self.due.get(cell.id, (None, []))
+        slide, cells = self.by_last_cell.get(cell.id, (None, []))
         with torch.random.fork_rng(devices=[]):  # what a slide draws at random changes nothing in the notebook
             steps = slide.steps(names, self.steps) if slide else []
         if isinstance(steps, OnBoard):

@@ -1,13 +1,13 @@
 // The plan that the lecture follows: how long each slide takes, what next passes, and where the lecturer chooses it.
 
 import { all, make } from "../pages/kit.js";
-import { besideSpeaker, current, goTo, inside, kept, reading, settings, storeOf } from "./page.js";
+import { besideSpeaker, current, goTo, inside, memories, reading, settings, storeOf } from "./page.js";
 
 const SHORT = Object.keys(settings.plans)[0];
 
 // What was chosen holds for the lecture that was begun with it; the command says with which it begins.
 export function planName() {
-  const { name, began } = kept.plan.get() ?? {};
+  const { name, began } = memories.plan.get() ?? {};
   return began === settings.server?.began && name in settings.plans ? name : (settings.server?.plan ?? SHORT);
 }
 
@@ -17,7 +17,7 @@ export const notesOf = (slide) => `<p>${planOf(slide).note}</p>${storeOf(slide).
 export function startPlan() {
   if (reading) return;
   followPlan();
-  window.addEventListener("storage", ({ key }) => key === kept.plan.name && followPlan());
+  window.addEventListener("storage", ({ key }) => key === memories.plan.name && followPlan());
   if (besideSpeaker === "current-slide") Reveal.on("ready", offerPlans);
 }
 
@@ -48,7 +48,7 @@ function offerPlans() {
 
 function choose(menu) {
   menu.blur(); // the next key is the lecture's
-  kept.plan.set({ name: menu.value, began: settings.server?.began });
+  memories.plan.set({ name: menu.value, began: settings.server?.began });
   followPlan(); // the other copies hear of it
 }
 

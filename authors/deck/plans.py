@@ -105,7 +105,7 @@ def entry(slides, i, plan):
     """A slide's entry of `for_the_deck` in one plan."""
     one, minutes = slides[i], [each.minutes(plan) for each in slides]
     begins = sum(minutes[:i])
-    passed = [each.number for each in that_can_wait(slides, i + 1) if each.is_passed(plan)]
+    numbers = [each.number for each in that_can_wait(slides, i + 1) if each.is_passed(plan)]
     over = f"; {spare(slides, plan)}" if plan.whole else ""
     note = [f"{plain(minutes[i])} min, from {clock(begins)} of {plain(sum(minutes))}{over}."]
     note = [] if one.is_passed(plan) else note
@@ -113,8 +113,8 @@ def entry(slides, i, plan):
         after = next((each.number for each in slides[i:] if not each.can_wait), None)
         on = f"{after} Enter goes on" if after else "here the lecture may end"
         note.append(f"{'Second reading' if one.is_later else 'It may be left out'}: {on}.")
-    elif passed:
-        note.append(f"→ passes {span(passed)}; {passed[0]} Enter shows {'it' if len(passed) == 1 else 'them'}.")
+    elif numbers:
+        note.append(f"→ passes {span(numbers)}; {numbers[0]} Enter shows {'it' if len(numbers) == 1 else 'them'}.")
     return {"seconds": round(60 * minutes[i]), "passes": one.is_passed(plan), "note": " ".join(note)}
 
 
@@ -156,10 +156,10 @@ def in_words(slides):
     parts = ", ".join(
         f"{plain(minutes)} for *{section.replace('*', '')}*" for section, minutes in sections.items() if minutes
     )
-    passed = [one.number for one in slides if one.is_passed(short)]
+    numbers = [one.number for one in slides if one.is_passed(short)]
     fits = short.whole - sum(sections.values()) >= TALK
     talk = f": neighbours' talk and a second vote take {plain(TALK)}" if fits else ""
-    by_number = f" → passes {span(passed)}; a number and Enter shows one of them." if passed else ""
+    by_number = f" → passes {span(numbers)}; a number and Enter shows one of them." if numbers else ""
     votes, counts = sum(one.votes for one in slides), for_votes_and_lines(there, short)
     return (
         f"In 45 minutes, {counts}: {parts}; {spare(there, short)}{talk}.{by_number} In 90 minutes "
@@ -178,8 +178,8 @@ def for_votes_and_lines(slides, plan):
 
 def spare(slides, plan):
     """How many minutes are left of what the lecture may take."""
-    left = plan.whole - sum(one.minutes(plan) for one in slides)
-    return f"{plain(left)} {'is' if left == 1 else 'are'} spare"
+    minutes_left = plan.whole - sum(one.minutes(plan) for one in slides)
+    return f"{plain(minutes_left)} {'is' if minutes_left == 1 else 'are'} spare"
 
 
 def with_plans(guide):
@@ -188,12 +188,12 @@ def with_plans(guide):
     def with_minutes(match):
         return f"{match[1]}{plain(sum(slide.minutes for slide in slides_of(match[2])))}{match[3]}"
 
-    def written(match):
+    def with_plan(match):
         path = next(NOTEBOOKS.glob(f"{match[2]}_*.ipynb"))
         cells = nbformat.read(path, as_version=4).cells
         return f"{match[1]}{in_words(planned(cells, with_cells(cells, slides_of(path.stem))))}{match[3]}"
 
-    return IN_GUIDE.sub(written, BESIDE_LINK.sub(with_minutes, guide))
+    return IN_GUIDE.sub(with_plan, BESIDE_LINK.sub(with_minutes, guide))
 
 
 def main():

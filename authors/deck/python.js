@@ -1,7 +1,7 @@
 // The Python behind a live deck: how it is started, watched and started again, and what the hall reads of it.
 
 import { dropSaved, show } from "./output.js";
-import { cells, kept, root, settings } from "./page.js";
+import { cells, memories, root, settings } from "./page.js";
 
 export const python = { kernel: null, session: null, ran: new Set() };
 // What is to be run, one thing after another; a restart begins another life, to which the old ones' work is nothing.
@@ -57,12 +57,16 @@ export function enqueue(task) {
 
 export async function start() {
   say("Python is starting …");
-  const found = await attnKernel.connect({ ...settings.server, path: settings.name, id: kept.session.get()?.id });
-  python.session = found.session;
-  python.kernel = found.session.kernel;
+  const connection = await attnKernel.connect({
+    ...settings.server,
+    path: settings.name,
+    id: memories.session.get()?.id,
+  });
+  python.session = connection.session;
+  python.kernel = connection.session.kernel;
   python.session.statusChanged.connect((_, status) => follow(status));
   python.session.connectionStatusChanged.connect((_, status) => status === "disconnected" && sayDied()); // or is dead
-  if (found.again) {
+  if (connection.again) {
     goOn();
     say("");
   } else {
@@ -74,8 +78,8 @@ export async function start() {
 
 // After a reload: what was run, and what it said, stays.
 function goOn() {
-  python.ran = new Set(kept.session.get().ran);
-  for (const [id, outputs] of Object.entries(kept.outputs.get() ?? {})) {
+  python.ran = new Set(memories.session.get().ran);
+  for (const [id, outputs] of Object.entries(memories.outputs.get() ?? {})) {
     const cell = cells.find((one) => one.dataset.id === id);
     if (!cell) continue;
     for (const output of outputs) show(cell, output);
@@ -83,13 +87,13 @@ function goOn() {
   }
 }
 
-export const remember = () => kept.session.set({ id: python.session.id, ran: [...python.ran] });
+export const remember = () => memories.session.set({ id: python.session.id, ran: [...python.ran] });
 
 export const runSilently = (code) => python.kernel.requestExecute({ code, silent: true, store_history: false }).done;
 
 async function prepare() {
   python.ran = new Set();
-  kept.outputs.set({});
+  memories.outputs.set({});
   await runSilently(settings.preamble);
   remember();
   for (const cell of cells) cell.classList.toggle("stale", cell.hasOutput ?? false);
@@ -136,7 +140,7 @@ export async function restart() {
   try {
     if (!python.kernel || python.kernel.connectionStatus === "disconnected") {
       await python.session?.shutdown().catch(() => {});
-      kept.session.set(null);
+      memories.session.set(null);
       await start();
     } else {
       await python.kernel.restart();

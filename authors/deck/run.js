@@ -4,7 +4,7 @@ import { all } from "../pages/kit.js";
 import { answerInPage, asPython, guessOf, reveal } from "./guess.js";
 import { fit } from "./look.js";
 import { clear, dropSaved, isOutput, show } from "./output.js";
-import { cells, current, isAsInTheFile, kept, root, slideOf } from "./page.js";
+import { cells, current, isAsInTheFile, memories, root, slideOf } from "./page.js";
 import { enqueue, python, remember, runSilently, say } from "./python.js";
 import { turnCode } from "./steps.js";
 
@@ -58,10 +58,10 @@ async function execute(cell, { quietly = false } = {}) {
   if (!quietly) say("");
   if (!isUnasked || cell.shown.querySelector(".error")) clear(cell);
   cell.classList.add("running");
-  const seen = [];
+  const outputs = [];
   const reply = await ask(cell, cell.code(), (output) => {
     if (isUnasked && output.type !== "error") return;
-    seen.push(output);
+    outputs.push(output);
     show(cell, output);
   }).finally(() => cell.classList.remove("running"));
   cell.classList.remove("stale");
@@ -71,7 +71,7 @@ async function execute(cell, { quietly = false } = {}) {
     cell.classList.remove("unseen"); // an import that fails is to be read
     showCode(cell);
   }
-  if (!isUnasked) keep(cell, seen);
+  if (!isUnasked) keep(cell, outputs);
   if (!isUnasked && well && saysRight(cell)) reveal(cell);
   remember();
   fit(slideOf(cell));
@@ -96,7 +96,7 @@ function ask(cell, code, hear) {
 function keep(cell, outputs) {
   cell.hasOutput = true;
   dropSaved(cell);
-  if (!kept.outputs.set({ ...kept.outputs.get(), [cell.dataset.id]: outputs })) kept.outputs.set({});
+  if (!memories.outputs.set({ ...memories.outputs.get(), [cell.dataset.id]: outputs })) memories.outputs.set({});
 }
 
 const saysRight = (cell) => cell.dataset.question && /class="[^"]*\bright\b|✓/.test(cell.shown.innerHTML);

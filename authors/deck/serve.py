@@ -39,12 +39,12 @@ class DeckHandler(JupyterHandler):
     earlier = None  # the `Lectures` that were saved, if they are asked for
     plan = "45"  # that the clock begins with
     began = secrets.token_hex(4)  # what was chosen in the lecture before is not taken for this one's
-    made: ClassVar = {}  # path → times of the last changes, and the page; the token stays while the server runs
+    pages: ClassVar = {}  # path → times of the last changes, and the page; the token stays while the server runs
 
     @web.authenticated
     def get(self, name):
         path = build.NOTEBOOKS / f"{name.removesuffix('.html')}.ipynb"
-        if not (path.is_file() or path in self.made):
+        if not (path.is_file() or path in self.pages):
             raise web.HTTPError(404)
         try:
             text = self.page(path)
@@ -55,22 +55,22 @@ class DeckHandler(JupyterHandler):
 
     def page(self, path):
         times = changes(path)
-        if self.made.get(path, (None, ""))[0] != times:
+        if self.pages.get(path, (None, ""))[0] != times:
             questions.read_again()
             base = f"{self.request.protocol}://{self.request.host}{self.base_url}"
             server = {"baseUrl": base, "token": self.identity_provider.token, "hall": self.hall}
             server |= {"began": self.began, "plan": self.plan, "stays": ""}
-            self.made[path] = times, build.page(path, server, earlier=self.earlier and self.earlier.last(path.stem))
-        return self.made[path][1]
+            self.pages[path] = times, build.page(path, server, earlier=self.earlier and self.earlier.last(path.stem))
+        return self.pages[path][1]
 
     def as_it_was(self, path, why):
         """The page made before a change, which says so, or where there is none what is wrong, with status 500."""
         print(f"{path.stem} cannot be made anew: {why}", file=sys.stderr, flush=True)
-        if path not in self.made:
+        if path not in self.pages:
             self.set_status(500)
             return why
         stays = f"The slides are as before your last change. {why}"
-        return self.made[path][1].replace('"stays": ""', f'"stays": {build.script_data(stays)}', 1)
+        return self.pages[path][1].replace('"stays": ""', f'"stays": {build.script_data(stays)}', 1)
 
 
 def changes(path):
@@ -88,8 +88,8 @@ class LeftHandler(JupyterHandler):
 
     async def end(self, session):
         with contextlib.suppress(web.HTTPError):  # it has ended already
-            left = await self.session_manager.get_session(session_id=session)
-            if not left["kernel"]["connections"]:
+            model = await self.session_manager.get_session(session_id=session)
+            if not model["kernel"]["connections"]:
                 await self.session_manager.delete_session(session)
 
 
@@ -103,8 +103,8 @@ def main(arguments):
     fixed = ["--ServerApp.ip=127.0.0.1", f"--ServerApp.default_url=/deck/{Path(path).stem}"]
     quiet = "--ServerApp.log_level=WARN"  # what is said at the end stays in sight
     app.initialize([*fixed, quiet, f"--ServerApp.root_dir={build.NOTEBOOKS}", *options], find_extensions=False)
-    decks, left = (url_path_join(app.base_url, path) for path in (r"/deck/(\w+(?:\.html)?)", r"/left/([\w-]+)"))
-    app.web_app.add_handlers(r".*$", [(decks, DeckHandler), (left, LeftHandler)])
+    decks, leaving = (url_path_join(app.base_url, path) for path in (r"/deck/(\w+(?:\.html)?)", r"/left/([\w-]+)"))
+    app.web_app.add_handlers(r".*$", [(decks, DeckHandler), (leaving, LeftHandler)])
     if hall:
         from classroom.hall.handlers import HallHandler
 
@@ -145,29 +145,29 @@ def hall_of(options):
     parser.add_argument("--relay")
     parser.add_argument("--plan", choices=list(PLANS), default=DeckHandler.plan)
     parser.add_argument("--lectures", type=Path)
-    wanted, others = parser.parse_known_args(options)
-    DeckHandler.plan = wanted.plan
-    if wanted.lectures:
-        DeckHandler.earlier = Lectures(wanted.lectures)
-    if not wanted.hall:
+    chosen, others = parser.parse_known_args(options)
+    DeckHandler.plan = chosen.plan
+    if chosen.lectures:
+        DeckHandler.earlier = Lectures(chosen.lectures)
+    if not chosen.hall:
         return None, others, ""
     from classroom.hall import link  # whose packages are installed for the classroom's commands alone
 
     site = addresses()[1]
     as_file = "as a file, as pyproject.toml names no site"
     keep = f"What was guessed: at the end phones keep it {f'by a link to {site}/record.html' if site else as_file}."
-    if wanted.relay:
+    if chosen.relay:
         secret = os.environ.pop("HALL_SECRET", "") or getpass.getpass("The relay's secret: ")
-        said = f"{keep}\nPhones vote at {wanted.relay}; V on a slide shows the code."
-        return link.Relayed(wanted.relay, secret, site), others, said
-    hall = link.Beside(site, wanted.address)
-    said = [
+        sentence = f"{keep}\nPhones vote at {chosen.relay}; V on a slide shows the code."
+        return link.Relayed(chosen.relay, secret, site), others, sentence
+    hall = link.Beside(site, chosen.address)
+    sentences = [
         keep,
         "Open their address on your own phone now: where none gets in, this network keeps devices apart.",
     ]
     if more := [one for one in link.own_addresses() if one not in hall.now["address"] and one != "127.0.0.1"]:
-        said.append(f"This machine is also called {', '.join(more)}; --address takes another one.")
-    return hall, others, "\n".join([*said, hall.in_letters()])
+        sentences.append(f"This machine is also called {', '.join(more)}; --address takes another one.")
+    return hall, others, "\n".join([*sentences, hall.in_letters()])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import { all } from "../pages/kit.js";
 import { fit } from "./look.js";
-import { current, goTo, inside, isAsInTheFile, kept, live, reading, slideOf } from "./page.js";
+import { current, goTo, inside, isAsInTheFile, live, memories, reading, slideOf } from "./page.js";
 import { closeBeforeTruth } from "./phones.js";
 import { passOn } from "./plan.js";
 import { leaveSlide, say } from "./python.js";
@@ -35,9 +35,9 @@ const LECTURE = 3 * 60 * 60 * 1000; // ms
 
 export function startSlides() {
   startSpeaker();
-  const place = kept.place.get(); // the address may lag behind: a reload goes by what was noted at once
-  const saved = { id: "saved", init: (deck) => Object.assign(deck, { next: goOn, prev: goBack }) }; // for its own swipes
-  Reveal.initialize({ ...OPTIONS, plugins: [notes, saved] });
+  const place = memories.place.get(); // the address may lag behind: a reload goes by what was noted at once
+  const swipes = { id: "saved", init: (deck) => Object.assign(deck, { next: goOn, prev: goBack }) }; // for its own swipes
+  Reveal.initialize({ ...OPTIONS, plugins: [notes, swipes] });
   Reveal.on("ready", () => {
     const isReload = performance.getEntriesByType("navigation")[0]?.type === "reload";
     if (place && !inside && isReload) Reveal.slide(place.h, place.v, place.f);
@@ -47,8 +47,8 @@ export function startSlides() {
   for (const change of ["slidechanged", "fragmentshown", "fragmenthidden"]) {
     Reveal.on(change, () => {
       if (inside) return;
-      kept.place.set(Reveal.getIndices());
-      kept.last.set({ number: Number(current().dataset.number), at: Date.now() });
+      memories.place.set(Reveal.getIndices());
+      memories.last.set({ number: Number(current().dataset.number), at: Date.now() });
     });
   }
   keepSteps();
@@ -69,7 +69,7 @@ export function startSlides() {
 
 // A deck that is opened anew begins at its first slide; within a lecture it says where that was.
 function sayWhereItWas() {
-  const { number, at } = kept.last.get() ?? {};
+  const { number, at } = memories.last.get() ?? {};
   const isHere = Number(current().dataset.number) === number;
   if (!isHere && Date.now() - at < LECTURE)
     say(`The lecture was at slide ${number}: ${number}, Enter.`, { stays: "slide" });
@@ -77,16 +77,16 @@ function sayWhereItWas() {
 
 // reveal.js shows everything of a slide that was jumped over: what waits stays so until somebody shows it on purpose.
 function keepSteps() {
-  const shown = new Set();
+  const visible = new Set();
   Reveal.on("fragmentshown", ({ fragments }) => {
-    for (const part of fragments) shown.add(part);
+    for (const part of fragments) visible.add(part);
   });
   Reveal.on("fragmenthidden", ({ fragments }) => {
-    for (const part of fragments) shown.delete(part);
+    for (const part of fragments) visible.delete(part);
   });
   Reveal.on("slidechanged", () => {
     for (const part of all(".waits.fragment.visible, .blank ~ .fragment.visible")) {
-      if (!shown.has(part)) part.classList.remove("visible", "current-fragment");
+      if (!visible.has(part)) part.classList.remove("visible", "current-fragment");
     }
     showStep(current());
   });
@@ -107,9 +107,9 @@ export const goBack = () => passOn(-1, Reveal.prev);
 function showSaved() {
   if (!live || Reveal.isOverview()) return false;
   const isDue = (cell) => cell.matches(".visible, :not(.fragment)") && isAsInTheFile(cell);
-  const inSight = all(".to-come:not(:empty)", current()).filter((saved) => saved.checkVisibility()); // the drawer is open
-  const due = inSight.filter((saved) => isDue(saved.parentElement));
-  for (const saved of due) saved.classList.remove("to-come");
+  const inSight = all(".to-come:not(:empty)", current()).filter((output) => output.checkVisibility()); // the drawer is open
+  const due = inSight.filter((output) => isDue(output.parentElement));
+  for (const output of due) output.classList.remove("to-come");
   return due.length > 0;
 }
 

@@ -6,7 +6,7 @@ import { say } from "./python.js";
 import { withNotes } from "./steps.js";
 
 let plugin = RevealNotes();
-let known = null; // the window that is watched
+let watched = null; // the window that is watched
 const CLOSED = 200; // ms after which a window that was left has closed, or is blank
 
 export const notes = plugin; // reveal.js' own, with which it begins
@@ -27,8 +27,8 @@ function hear(event) {
   if (!String(data).includes("reveal-notes") || source?.opener !== window || !isOpenTo(source)) return;
   if (closeOfAnother(event)) return;
   withNotes(); // one that was there before this page
-  if (source === known) return;
-  known = source;
+  if (source === watched) return;
+  watched = source;
   setClock(source.document);
   source.addEventListener("pagehide", () => setTimeout(() => source.closed || again(source), CLOSED));
 }
@@ -66,7 +66,7 @@ function again(source) {
 }
 
 function renew() {
-  known = null;
+  watched = null;
   plugin = RevealNotes();
   plugin.init(Reveal);
 }

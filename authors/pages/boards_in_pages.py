@@ -23,14 +23,14 @@ STYLE = live.STYLE
 HERE = Path(__file__).parent
 
 
-def buttons(notebook, shown):
+def buttons(notebook, values):
     """Sentences of a notebook's prose that make a board ready → what they are in a page; in a notebook they are bold.
 
     They are the phrases that the boards know, where the prose has them; shown has what cells show, by their ids.
     """
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    listed = [(id, one) for id, found in shown.items() for one in found.tries]
-    return {f"**{one['said']}**": setting(id, one) for id, one in listed if f"**{one['said']}**" in prose}
+    phrases = [(id, one) for id, value in values.items() for one in value.tries]
+    return {f"**{one['said']}**": setting(id, one) for id, one in phrases if f"**{one['said']}**" in prose}
 
 
 def setting(id, phrase):
@@ -58,10 +58,10 @@ def sentence(id, number):
     )
 
 
-def with_buttons(text, found):
+def with_buttons(text, buttons_of):
     """Markdown in which the sentences that `buttons` found are buttons."""
-    for sentence, shown in found.items():
-        text = text.replace(sentence, shown)
+    for sentence, as_html in buttons_of.items():
+        text = text.replace(sentence, as_html)
     return text
 
 
@@ -106,11 +106,11 @@ def lines_script():
     return packages.run("esbuild", folder / "lines.js", *options, **settings).stdout
 
 
-def embed(shown, id=""):
+def embed(board, id=""):
     """A board for a page: its traits for the script, and its tables until the script runs; id as it is named there."""
-    frames = {name: base64.b64encode(data).decode() for name, data in shown.frames.items()}
-    traits = {"spec": shown.spec, "frames": frames, "state": shown.state, "reply": shown.reply}
-    saved = json.dumps(traits, ensure_ascii=False).replace("<", "\\u003c")
-    script = f'<script type="application/json">{saved}</script>'
-    named = f' id="{id}"' if id else ""
-    return f'<div class="saved-board"{named} data-title="{html.escape(shown.title)}">{script}{shown.tables("")}</div>'
+    frames = {name: base64.b64encode(data).decode() for name, data in board.frames.items()}
+    traits = {"spec": board.spec, "frames": frames, "state": board.state, "reply": board.reply}
+    text = json.dumps(traits, ensure_ascii=False).replace("<", "\\u003c")
+    script = f'<script type="application/json">{text}</script>'
+    with_id = f' id="{id}"' if id else ""
+    return f'<div class="saved-board"{with_id} data-title="{html.escape(board.title)}">{script}{board.tables("")}</div>'

@@ -13,12 +13,12 @@ export function isNear(x, y, within) {
 const notRight = (wrong, whole) => `${wrong} of ${whole} ${wrong === 1 ? "is" : "are"} not right.`;
 
 /** What can be said without the answer; both are lists, equally long, of numbers, of words, or of True and False. */
-export function difference(given, right, within) {
+export function difference(answer, right, within) {
   const areFlags = (list) => list.length > 0 && list.every((x) => typeof x === "boolean");
-  if (areFlags(right) && !areFlags(given)) return "True and False are asked for, and yours has numbers.";
+  if (areFlags(right) && !areFlags(answer)) return "True and False are asked for, and yours has numbers.";
   if (right.length === 1 && right[0] === "nan") return "It is not a number that comes out.";
-  if (given.length === 1 && given[0] === "nan") return "A number does come out.";
-  const [mine, wanted] = [given.map(asNumber), right.map(asNumber)];
+  if (answer.length === 1 && answer[0] === "nan") return "A number does come out.";
+  const [mine, wanted] = [answer.map(asNumber), right.map(asNumber)];
   const isSame = (x, i) => (typeof x === "number" ? isNear(x, wanted[i], within) : x === wanted[i]);
   const wrong = mine.filter((x, i) => !isSame(x, i)).length;
   const areWords = [...mine, ...wanted].some((x) => typeof x !== "number");

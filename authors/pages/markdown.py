@@ -16,17 +16,17 @@ BARS = "\u00af\u2015"  # over what they are the mean of
 def mathml(formula, *, display=False):
     """LaTeX as a <math> element."""
     formula = formula.replace("{aligned}", "{split}")  # the same, under the name that latex2mathml knows
-    formula = re.sub(r"\\text{[^}]*}", lambda found: found[0].replace(r"\_", "_"), formula)
-    drawn = convert(formula, display="block" if display else "inline")
-    drawn = re.sub(r"<mi>(?=(.|&#x\w+;)</mi>)", '<mi class="letter">', drawn)  # in italics; longer ones are names
-    drawn = drawn.replace("<mo>&#x0221E;</mo>", "<mn>&#x0221E;</mn>")  # a number: no room around it, or after its minus
-    drawn = re.sub(r"<mi>(?:log|ln|exp|sin|cos)</mi>(?=<m(?!o))", r'\g<0><mspace width="0.17em"/>', drawn)
-    return as_high_and_wide(drawn)
+    formula = re.sub(r"\\text{[^}]*}", lambda match: match[0].replace(r"\_", "_"), formula)
+    xml = convert(formula, display="block" if display else "inline")
+    xml = re.sub(r"<mi>(?=(.|&#x\w+;)</mi>)", '<mi class="letter">', xml)  # in italics; longer ones are names
+    xml = xml.replace("<mo>&#x0221E;</mo>", "<mn>&#x0221E;</mn>")  # a number: no room around it, or after its minus
+    xml = re.sub(r"<mi>(?:log|ln|exp|sin|cos)</mi>(?=<m(?!o))", r'\g<0><mspace width="0.17em"/>', xml)
+    return as_high_and_wide(xml)
 
 
-def as_high_and_wide(drawn):
+def as_high_and_wide(xml):
     """Roots and bars as rows that site.css draws lines around: not every machine has a face in which they grow."""
-    tree = ET.fromstring(drawn)
+    tree = ET.fromstring(xml)
     for node in list(tree.iter()):
         if node.tag == f"{MATHML}msqrt":
             sign, under = ET.Element(f"{MATHML}mo"), ET.Element(f"{MATHML}mrow", {"class": "bar"})

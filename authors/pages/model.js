@@ -13,8 +13,8 @@ export function modelOf(place) {
 
   function accept({ inputs, settings, answer = null, proof = null, past = [] }) {
     const revision = (traits.state.revision ?? 0) + 1;
-    const known = past.filter((one) => place.fits(one, spec));
-    traits.state = { inputs, settings, answer, proof: place.fits(proof, spec) ? proof : null, past: known, revision };
+    const fitting = past.filter((one) => place.fits(one, spec));
+    traits.state = { inputs, settings, answer, proof: place.fits(proof, spec) ? proof : null, past: fitting, revision };
     listeners["change:state"]?.();
   }
 
@@ -37,9 +37,9 @@ export function modelOf(place) {
   place.now = () => traits.state;
   /** Begins with the first of these states that fits it, and says which that is. */
   place.resume = (...offered) => {
-    const taken = offered.find((state) => state && place.fits(state, spec));
-    if (taken) accept(taken);
-    return taken;
+    const fitting = offered.find((state) => state && place.fits(state, spec));
+    if (fitting) accept(fitting);
+    return fitting;
   };
   let last = null; // the gesture that changed it last: one is one step of undo
   place.put = ({ inputs, settings }, gesture = null) => {

@@ -40,14 +40,14 @@ def with_slides(guide, notebooks):
 
     notebooks: a lesson's two digits → its notebook. Raises: KeyError for a cell that no slide has.
     """
-    found = {}
+    references = {}
     for lesson, notebook in notebooks.items():
         heading, numbers = "", slide_numbers(notebook)
         for cell in notebook.cells:
             if cell.cell_type == "markdown" and cell.source.startswith("#"):
                 heading = cell.source.splitlines()[0].lstrip("# ")
-            found[lesson, cell.id] = f"<!--{cell.id}-->{lesson} slide {numbers[cell.id]} (“{heading}”)"
-    return REFERENCE.sub(lambda match: found[match["lesson"], match["cell"]], guide)
+            references[lesson, cell.id] = f"<!--{cell.id}-->{lesson} slide {numbers[cell.id]} (“{heading}”)"
+    return REFERENCE.sub(lambda match: references[match["lesson"], match["cell"]], guide)
 
 
 def main():

@@ -85,11 +85,11 @@ def axes_alone(figure):
     description, figure.description = figure.description, f"{figure.axes[0].get_title()}: axes alone."
     for one in drawn_on:
         one.set_visible(False)
-    drawn = drawing(figure)
+    picture = drawing(figure)
     for one in drawn_on:
         one.set_visible(True)
     figure.description = description
-    return drawn
+    return picture
 
 
 def uri(svg):
@@ -132,13 +132,13 @@ def run_here(notebook, names=None, after=None, lines=None):
     as no model is missing. lines, of own_lines.py, records what a page without Python needs for the lines that the
     learner writes.
     """
-    names, found, has_model = {} if names is None else names, {}, True
+    names, values, has_model = {} if names is None else names, {}, True
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), progress_kept_in(folder), torch_kept():
         for cell in notebook.cells:
             if cell.cell_type == "code":
                 try:
                     value = last_value(cell.source, names)
-                    found[cell.id] = shown(value)
+                    values[cell.id] = shown(value)
                     if lines and isinstance(value, Blank):
                         lines.judged(cell, value)
                 except NoModel as error:
@@ -155,13 +155,13 @@ def run_here(notebook, names=None, after=None, lines=None):
                 lines.after(cell, names)
             if after and has_model:  # later cells lack what the model would have given
                 after(cell, names)
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 @contextlib.contextmanager
 def torch_kept():
     """What a notebook sets for itself holds for no other: how torch prints, its threads, random numbers and dtype."""
-    dtype, threads, printed = (
+    dtype, threads, print_options = (
         torch.get_default_dtype(),
         torch.get_num_threads(),
         vars(torch._tensor_str.PRINT_OPTS).copy(),
@@ -172,7 +172,7 @@ def torch_kept():
     finally:
         torch.set_default_dtype(dtype)
         torch.set_num_threads(threads)
-        vars(torch._tensor_str.PRINT_OPTS).update(printed)
+        vars(torch._tensor_str.PRINT_OPTS).update(print_options)
 
 
 def progress_kept_in(folder):

@@ -27,6 +27,7 @@ LARGEST = 3000  # and of one that is recorded at all
 LOGITS = 8000  # and of one that the course's own line uses
 MANY = 500  # numbers of a tensor that is rounded, and with which the page works out the answers itself
 PARTS = 1000  # of 1 to which it is rounded where one number is asked for
+EVENED_OUT = {"11.my-cost", "13.my-place"}  # lines that add many numbers up to one: they may be rounded more
 OF_MODULES = 1000  # numbers of modules or lists of tensors
 NOT_HERE = {  # lines that a page cannot try, and why, as a sentence
     "06.my-weights": "This line runs a patient of the clinic, so it is written in the notebook.",
@@ -44,14 +45,14 @@ class OwnLines:
         self.lines, self.sources, self.tensors, self.library = {}, {}, [], {}
         self.by_cell, self.by_name = {}, {}  # id of the cell where a line is written, and its name → the line's id
         self._before, self._cell, self._text = {}, None, ""
-        self._parts, self._made = PARTS, {}  # name → the arithmetic that made its value
+        self._parts, self._arithmetic = PARTS, {}  # name → the arithmetic that made its value
 
     def after(self, cell, names):
         """Note what a cell that has run leaves for the lines below it; names are the notebook's, name → value."""
         for node in ast.parse(cell.source).body if cell.cell_type == "code" else []:
             if isinstance(node, ast.FunctionDef):
                 self.sources[node.name] = ast.get_source_segment(cell.source, node)
-            self._made |= _makes(node)
+            self._arithmetic |= _makes(node)
         if "blank" in cell.metadata.get("tags", []):
             self._before, self._cell = dict(names), cell
         elif cell.cell_type == "markdown":
@@ -66,14 +67,16 @@ class OwnLines:
         statements = ast.parse(cell.source).body
         (call,) = (node.value for node in statements if _is_blank(node))
         name = call.args[1].id
-        used = self._used(cell.source) - {name, "blank"}
-        given = [blank.truth, *(self._before[one] for one in used & self._before.keys())]
+        names_used = self._used(cell.source) - {name, "blank"}
+        tensors = [blank.truth, *(self._before[one] for one in names_used & self._before.keys())]
         is_tensor = blank.question.form == "tensor"
-        is_worked_out = is_tensor and max(map(_how_many, given)) > MANY
-        self._parts = round(1 / blank.question.within) if is_tensor else PARTS
-        names = self._names(name, used)
-        answers = dict(self._answers(blank, call, is_worked_out))
+        is_worked_out = is_tensor and max(map(_how_many, tensors)) > MANY
         course = "\n".join(ast.unparse(node) for node in statements if not _is_blank(node))
+        self._parts = round(1 / blank.question.within) if is_tensor else PARTS
+        if id in EVENED_OUT:
+            self._parts = self._fewest_parts(blank, f"{course}\nagain = {ast.unparse(call.args[2])}", names_used)
+        names = self._names(name, names_used)
+        answers = dict(self._answers(blank, call, is_worked_out))
         code = "\n".join([course, *(one["code"] for one in answers.values())]) if is_worked_out else ""
         if lacks := self._lacks(code, names):
             raise ValueError(f"{id}: so many numbers are worked out in the page, which lacks {lacks}; see NOT_HERE")
@@ -82,7 +85,7 @@ class OwnLines:
             "dtype": KINDS[torch.get_default_dtype()],
             "names": {one: data for one, data in names.items() if data is not None},
             "missing": sorted(one for one, data in names.items() if data is None),
-            "goesOn": sorted(used & names.keys()),
+            "goesOn": sorted(names_used & names.keys()),
             "question": self._question(blank),
             "course": course if is_worked_out else "",
             "right": answers[None],
@@ -122,9 +125,20 @@ class OwnLines:
     def _answers(self, blank, call, is_worked_out):
         """Pairs of a slip's name, or None for what is right, and its value or the page's code for it."""
         code = {one.arg: one.value for one in call.keywords} | {None: call.args[2]}
-        values = {slip: blank.given[slip] for slip, _ in blank.wrong_slips()} | {None: blank.truth}
+        values = {slip: blank.raw_slips[slip] for slip, _ in blank.wrong_slips()} | {None: blank.truth}
         for name, value in values.items():
             yield name, {"code": ast.unparse(code[name])} if is_worked_out else self.data(value, LOGITS)
+
+    def _fewest_parts(self, blank, code, used):
+        """The fewest parts of 1 to which the numbers are rounded with which what is right stays as good as the same."""
+        most = round(1 / blank.question.within)
+        for parts in range(100, most, 20):
+            names = {one: _rounded(value, parts) for one, value in self._before.items()}
+            made = [one for one in used & self._made.keys() if _is_many(names[one])]
+            exec("\n".join([*(f"{one} = {self._made[one]}" for one in made), code]), names)
+            if (names["again"] - blank.truth).abs().max() < blank.question.within / 10:
+                return parts
+        return most
 
     def _question(self, blank):
         """What the page has to know of the question: a tensor is compared, a number is read as a guess is."""
@@ -133,7 +147,7 @@ class OwnLines:
         return blank.for_a_page() | {"answer": ""}
 
     def _second_input(self, blank):
-        """The other numbers with which a line is tried again, what is right with them, and what is said otherwise."""
+        """The other numbers with which a line is tried again, the right result, and the sentence on a wrong one."""
         numbers = dict(blank.question.second)
         gives = self.data(torch.tensor(numbers.pop("gives"), dtype=torch.float64), LARGEST)
         others = {one: torch.as_tensor(rows, dtype=self._before[one].dtype) for one, rows in numbers.items()}
@@ -148,8 +162,8 @@ class OwnLines:
     def _lacks(self, source, names):
         """The names that code reads and the page has not: neither of Python or the notebook, nor made in the code."""
         nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)]
-        made = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
-        return sorted(one for one in self._used(source) - made - set(dir(builtins)) if names.get(one) is None)
+        made_in_code = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+        return sorted(one for one in self._used(source) - made_in_code - set(dir(builtins)) if names.get(one) is None)
 
     def _names(self, of_line, used):
         """What the notebook's names hold before the line of this name, as the page reads it; None for what it lacks.
@@ -160,7 +174,8 @@ class OwnLines:
         names = {}
         for one, value in self._before.items():
             if not one.startswith("__") and one != of_line:
-                names[one] = self._code_of(one, value, names) or self._named(one, value, one in used, one in mentioned)
+                code = self._code_of(one, value, names)
+                names[one] = code or self._as_data(one, value, one in used, one in mentioned)
         for one in [one for one, data in names.items() if data and "source" in data]:
             if any(names.get(other, True) is None for other in _defaults(names[one]["source"])):
                 names[one] = None
@@ -168,7 +183,7 @@ class OwnLines:
 
     def _code_of(self, name, value, names):
         """The code that makes the many numbers of a tensor from names that the page has, or None."""
-        code = self._made.get(name)
+        code = self._arithmetic.get(name)
         if not code or not isinstance(value, torch.Tensor) or value.numel() <= MANY:
             return None
         plain = {one: data for one, data in names.items() if data and "code" not in data}
@@ -183,7 +198,7 @@ class OwnLines:
             names |= self._used(self.sources[name], (*seen, name))
         return names
 
-    def _named(self, name, value, is_used, is_mentioned):
+    def _as_data(self, name, value, is_used, is_mentioned):
         if name in self.by_name:
             return {"own": self.by_name[name]}
         if isinstance(value, types.FunctionType):
@@ -303,11 +318,20 @@ def _makes(node):
     (target, *_), value = node.targets, node.value
     are_several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
     both = zip(target.elts, value.elts, strict=False) if are_several else [(target, value)]
-    return {name.id: ast.unparse(made) for name, made in both if isinstance(name, ast.Name)}
+    return {name.id: ast.unparse(part) for name, part in both if isinstance(name, ast.Name)}
 
 
 def _is_blank(node):
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "blank"
+
+
+def _rounded(value, parts):
+    """A value as the page has it where it is a tensor of many numbers."""
+    return (value * parts).round() / parts if _is_many(value) and value.is_floating_point() else value
+
+
+def _is_many(value):
+    return isinstance(value, torch.Tensor) and MANY < value.numel() <= LOGITS
 
 
 def _packed(value, parts):

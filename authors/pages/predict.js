@@ -10,8 +10,8 @@ export const read = readAnswer;
 // Answers a guess: what is right, how far off that may be, and the known slips. What cannot be read costs no try.
 export function judge(question, text) {
   const { form, leaves, within, slips, size, asks, options } = question;
-  const refused = refusal(question, text);
-  if (refused) return { unread: true, says: refused };
+  const problem = refusal(question, text);
+  if (problem) return { unread: true, says: problem };
   const mine = read(question, text);
   const guess = mine.flat();
   const key = JSON.stringify(mine);
@@ -21,8 +21,8 @@ export function judge(question, text) {
   const same = (others) => others.length === guess.length && guess.every((x, i) => close(x, others[i]));
   const isShaped = form !== "matrix" || mine[0].length === size;
   if (isShaped && same(leaves)) return { right: true, says: "Right.", key };
-  const apart = (known) => Math.max(...guess.map((x, i) => Math.abs(x - known.leaves[i]) || 0)); // words: not at all
-  const [slip] = isShaped ? slips.filter((known) => same(known.leaves)).sort((a, b) => apart(a) - apart(b)) : [];
+  const apart = (one) => Math.max(...guess.map((x, i) => Math.abs(x - one.leaves[i]) || 0)); // words: not at all
+  const [slip] = isShaped ? slips.filter((one) => same(one.leaves)).sort((a, b) => apart(a) - apart(b)) : [];
   if (slip) return { says: slip.says, key, slip: slip.name };
   if (!isShaped || (size !== null && guess.length !== leaves.length)) {
     const many =
@@ -46,11 +46,11 @@ export function judge(question, text) {
   if (form === "set") {
     const extra = guess.filter((x) => !leaves.includes(x)).length;
     const missing = leaves.filter((x) => !guess.includes(x)).length;
-    const told = [
+    const clauses = [
       extra && `${extra} of yours ${extra === 1 ? "does" : "do"} not belong there`,
       missing && `${missing} of the right ones ${missing === 1 ? "is" : "are"} missing`,
     ];
-    return { key, says: `${told.filter(Boolean).join(", and ")}.` };
+    return { key, says: `${clauses.filter(Boolean).join(", and ")}.` };
   }
   if (guess.length !== leaves.length)
     return { key, says: `It has ${count(guess.length, "number")}, the answer ${count(leaves.length, "number")}.` };

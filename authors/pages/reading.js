@@ -27,7 +27,7 @@ function tidy(text) {
     .toLowerCase()
     .trim()
     .replace(/([\w)\].])\s*\|\s*(?=[\w([.+-])/g, "$1; ");
-  return BEFORE.reduce((rest, said) => rest.replace(said, ""), bare)
+  return BEFORE.reduce((rest, phrase) => rest.replace(phrase, ""), bare)
     .replace(/^<(.*)>$/, "($1)")
     .replace(/[.!]+$/, "")
     .replace(AFTER, "$1")
@@ -94,8 +94,8 @@ function asAsked({ whole, range }, number) {
   return fits ? [Number.isFinite(number) ? number : written(number)] : undefined;
 }
 
-const inOrder = (question, found) =>
-  found && question.form === "set" ? [...new Set(found)].sort((a, b) => a - b) : found;
+const inOrder = (question, numbers) =>
+  numbers && question.form === "set" ? [...new Set(numbers)].sort((a, b) => a - b) : numbers;
 
 // The one number of a product, a power, a sum, or of words.
 function workedOut(question, text, skip) {
@@ -124,7 +124,7 @@ function inText(question, text) {
   text = (isShared ? text.replace("%", "") : text).replace(/^[ ,;:]+|[ ,;:]+$/g, "");
   if (question.form === "set" && !text && asEntered.trim()) return []; // brackets with nothing between them
   const ways = /\d\s+[-−–]\s+[\d.]/.test(asEntered) ? WAYS.slice(0, 2) : WAYS; // 3 - 5 is hardly 3 and -5
-  const found = ways
+  const readings = ways
     .map((way) =>
       text
         .split(way)
@@ -133,21 +133,21 @@ function inText(question, text) {
     )
     .filter((parts) => parts.length && !parts.includes(undefined))
     .map((parts) => parts.flat().map((x) => (isShared && typeof x === "number" ? x / 100 : x)));
-  const fits = found.find((parts) => question.size === null || parts.length === question.size);
-  return inOrder(question, fits ?? workedOut(question, asEntered, skip) ?? found[0]);
+  const fits = readings.find((parts) => question.size === null || parts.length === question.size);
+  return inOrder(question, fits ?? workedOut(question, asEntered, skip) ?? readings[0]);
 }
 
 // An answer as a list of numbers and words, of a matrix one of its rows; undefined if it is none that is asked for.
 export function read(question, text) {
   if (question.form !== "matrix") return inText(question, text);
   if (!isBalanced(text)) return undefined;
-  let rows = [...text.matchAll(/[[({]([^[\](){}]*)[\])}]/g)].map((found) => found[1]);
+  let rows = [...text.matchAll(/[[({]([^[\](){}]*)[\])}]/g)].map((match) => match[1]);
   if (rows.length < 2) rows = (rows[0] ?? tidy(text)).split(/[;\n]/);
-  let found = rows.filter((row) => row.replace(/[ ,]/g, "")).map((row) => inText(question, row));
+  let numbers = rows.filter((row) => row.replace(/[ ,]/g, "")).map((row) => inText(question, row));
   const { size } = question;
-  const isInOneLine = found.length === 1 && found[0] && found[0].length % size === 0;
-  if (isInOneLine) found = range(found[0].length / size).map((k) => found[0].slice(k * size, (k + 1) * size));
-  return found.length && found.every((row) => row && row.length === found[0].length) ? found : undefined;
+  const isInOneLine = numbers.length === 1 && numbers[0] && numbers[0].length % size === 0;
+  if (isInOneLine) numbers = range(numbers[0].length / size).map((k) => numbers[0].slice(k * size, (k + 1) * size));
+  return numbers.length && numbers.every((row) => row && row.length === numbers[0].length) ? numbers : undefined;
 }
 
 /** Why what was entered is no answer to the question, in a sentence, or "". */

@@ -61,14 +61,14 @@ function wake(place, ...offered) {
   Object.assign(place, { fits, isAwake: true });
   model.more = place.more ?? [];
   const hasMoved = Boolean(engine?.past.length);
-  const taken = hasMoved ? undefined : place.resume(...offered); // what a hand has done since is newer
+  const accepted = hasMoved ? undefined : place.resume(...offered); // what a hand has done since is newer
   place.addEventListener("moved", () => followAll(place));
-  const shown = widget(engine);
-  if (!engine) shown.render({ model, el: place.holder });
+  const board = widget(engine);
+  if (!engine) board.render({ model, el: place.holder });
   const numbers = place.id && document.querySelector(`[data-numbers="${place.id}"]`);
-  if (numbers) shown.render({ model, el: numbers });
+  if (numbers) board.render({ model, el: numbers });
   if (hasMoved) model.save_changes();
-  return taken;
+  return accepted;
 }
 
 function wakeAll(within) {
@@ -100,12 +100,12 @@ function set(number, at, gesture) {
   const one = recordOf(number).sets[at];
   place.put({ inputs: { ...inputs, ...one.inputs }, settings: { ...settings, ...one.settings } }, gesture);
 }
-function left(number) {
+function letGo(number) {
   const place = boardOf(number);
   const { top, bottom } = place.getBoundingClientRect();
   if (bottom < 80 || top > innerHeight - 80) show(place);
 }
-listen(document, "[data-board]", set, left);
+listen(document, "[data-board]", set, letGo);
 function followAll(place) {
   const id = place.closest("[data-id]")?.dataset.id;
   for (const number of document.querySelectorAll(`.attn-number[data-board="${id}"]`)) follow(number, place.now());

@@ -23,9 +23,9 @@ PAGE = """<!doctype html>
 {board}<script>{script}attnBoards.wakeAll(document)</script></html>"""
 
 
-def stills(shown):
+def stills(values):
     """id of a board's cell → PNG in base64, for each board of what `run_here` returns."""
-    boards = {id: one for id, one in shown.items() if "saved-board" in one.html}
+    boards = {id: one for id, one in values.items() if "saved-board" in one.html}
     if not boards:
         return {}
     with pages() as photograph:

@@ -41,8 +41,8 @@ def how_to_run(name):
     """How to run a lesson, or the course: the zip with its three lines, and the places that need nothing installed."""
     up = "../" if name else ""
     number = name[:2] if name else "01"
-    opened = [(colab(name or "01_by_hand"), "Colab"), (binder(name or "01_by_hand"), "Binder")]
-    links = " or ".join(f'<a href="{href}">{where}</a>' for href, where in opened if href)
+    ways = [(colab(name or "01_by_hand"), "Colab"), (binder(name or "01_by_hand"), "Binder")]
+    links = " or ".join(f'<a href="{href}">{where}</a>' for href, where in ways if href)
     elsewhere = f"<p>Without installing anything: open it in {links}.</p>" if links else ""
     return (
         f'<p>Download <a href="{up}run/{ZIP}" download>{ZIP}</a>. With Python 3.11 or newer, these lines open '

@@ -53,6 +53,7 @@ def lay_out(source):
     by_choice = written_out(':root[data-shade="dark"]', by_system=':root:not([data-shade="light"])')
     style = "".join([faces.copied(static), in_rem(tokens()), by_choice, boards_in_pages.STYLE, *map(in_rem, own)])
     (static / "site.css").write_text(needs.style(style) if faces.files() else style, encoding="utf-8")
+    minify(static / "site.css")
     (static / "plots").mkdir()
     pages = [LessonPage(lesson) for lesson in lessons()]
     asked = {}
@@ -94,11 +95,11 @@ def in_rem(style):
     return FONT.sub(lambda found: sized(found[0]), style)
 
 
-def minify(*scripts):
-    """Write scripts half as large, where npm's packages are there for it; names that pages share stay."""
+def minify(*files):
+    """Write scripts or a style sheet smaller, where npm's packages are there for it; names that pages share stay."""
     if faces.files():
         packages.run(
-            "esbuild", *scripts, f"--outdir={scripts[0].parent}", *MINIFIED, f"--target={needs.TARGET}", check=True
+            "esbuild", *files, f"--outdir={files[0].parent}", *MINIFIED, f"--target={needs.TARGET}", check=True
         )
 
 
@@ -230,7 +231,8 @@ def row(line):
 def inlined(target, found):
     """The style sheet as part of the page: nothing is painted before it has come, and faces come at the same time."""
     style = (target / "_static" / "site.css").read_text(encoding="utf-8")
-    return f"<style>{style.replace('src: url(', f'src: url({found[1]}')}</style>"
+    placed = re.sub(r"(?<=src:url\()|(?<=src: url\()", found[1], style)
+    return f"<style>{placed}</style>"
 
 
 def sized(folder, found):

@@ -36,8 +36,8 @@ def main(argv):
     seed = options.seed or secrets.token_hex(8)
     out = options.out or ROOT / "build" / "exam" / "".join(c if c.isalnum() else "_" for c in seed)
     out.mkdir(parents=True, exist_ok=True)
-    wanted = max(options.bank, options.each * options.versions)
-    items_of = bank(options.kinds, seed, wanted, options.lessons)
+    how_many = max(options.bank, options.each * options.versions)
+    items_of = bank(options.kinds, seed, how_many, options.lessons)
     items_of = {kind: items for kind, items in items_of.items() if items}
     if not items_of:
         print("Nothing was written: none of these kinds asks about these lessons.", file=sys.stderr)
@@ -68,7 +68,7 @@ def write_paper(versions, seed, out):
     pages["key.html"] = paper.key(versions, seed)
     for name, text in pages.items():
         (out / name).write_text(text, encoding="utf-8")
-    return paper.printed([out / name for name in pages])
+    return paper.print_as_pdf([out / name for name in pages])
 
 
 def write_key(versions, path):

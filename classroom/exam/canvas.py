@@ -37,8 +37,8 @@ def _question(item):
     lines = [f"Title: {item.id}", "1.  " + textwrap.indent(stem, "    ").lstrip()]
     for letter, option in zip("abcdefgh", item.options, strict=False):
         mark = f"{'*' if option.is_right else ''}{letter})".ljust(4)  # what follows is indented as far
-        shown = _rows(option.shown) if isinstance(option.shown, Table) else _literal(plain(option.shown))
-        lines.append(mark + textwrap.indent(shown, "    ").lstrip())
+        text = _rows(option.shown) if isinstance(option.shown, Table) else _literal(plain(option.shown))
+        lines.append(mark + textwrap.indent(text, "    ").lstrip())
         lines.append("... " + _literal(plain(option.why)))
     return "\n".join(lines)
 

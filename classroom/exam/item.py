@@ -30,7 +30,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Option:
-    """What may be chosen: a text, or a Table; why says what is told of it, mistake is the misconception's id."""
+    """What may be chosen: a text, or a Table; why is what students read about it, mistake the misconception's id."""
 
     shown: object
     why: str
@@ -109,9 +109,9 @@ def number(value):
 
 def misconception(exercise, name):
     """(what `check` says of an exercise's mistake, its id). Raises: KeyError for none of that name."""
-    known = EXERCISES[exercise].misconceptions[name]
-    sentence = known.name[0].upper() + known.name[1:]
-    return f"{sentence}. Read again: {section_in_words(known.reread)}.", f"{exercise} {name}"
+    mistake = EXERCISES[exercise].misconceptions[name]
+    sentence = mistake.name[0].upper() + mistake.name[1:]
+    return f"{sentence}. Read again: {section_in_words(mistake.reread)}.", f"{exercise} {name}"
 
 
 def with_mistake(exercise, name, *arguments):
@@ -121,8 +121,8 @@ def with_mistake(exercise, name, *arguments):
 
 def mistaken(exercise, *arguments):
     """(result, what `misconception` returns) for each way to have one of an exercise's misconceptions that can run."""
-    for name, known in EXERCISES[exercise].misconceptions.items():
-        for form in known.forms:
+    for name, mistake in EXERCISES[exercise].misconceptions.items():
+        for form in mistake.forms:
             with contextlib.suppress(RuntimeError, TypeError, ValueError, IndexError):  # it raises, as some mistakes do
                 yield form(*arguments), misconception(exercise, name)
 
@@ -132,17 +132,17 @@ def slip(record, name):
     return question(record).slips[name].says, f"{record} {name}"
 
 
-def named(name, says):
-    """(what is said, the id) of a mistake that no lesson asks for yet."""
+def new_mistake(name, says):
+    """(a sentence, the id) of a mistake that no lesson asks for yet."""
     return says, f"exam {name}"
 
 
-def reworded(told, says):
+def reworded(mistake, says):
     """A known mistake, in words that suit this question."""
-    return says, told[1]
+    return says, mistake[1]
 
 
-def wrong(shown, told, value=None):
-    """An `Option` that a misconception leads to; told is what `misconception` or `slip` returned."""
-    why, mistake = told
-    return Option(shown, why, mistake, value)
+def wrong(shown, mistake, value=None):
+    """An `Option` that a misconception leads to; mistake is what `misconception` or `slip` returned."""
+    why, id = mistake
+    return Option(shown, why, id, value)

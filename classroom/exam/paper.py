@@ -85,7 +85,7 @@ def as_page(title, body):
     )
 
 
-def printed(paths):
+def print_as_pdf(paths):
     """Print pages beside themselves as PDF, by a browser; returns whether there was one."""
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if not browser:

@@ -22,7 +22,7 @@ from attn_lib import (
 
 from .bank import mark_of
 from .item import Table, number
-from .paper import as_page, printed, shown_on_paper
+from .paper import as_page, print_as_pdf, shown_on_paper
 
 ROOT = Path(__file__).resolve().parents[2]
 DRAWS = 20_000
@@ -41,8 +41,8 @@ def by_hand(rng):
             break
     else:
         raise RuntimeError(f"{DRAWS} draws brought no numbers that serve")
-    given = [("X", x), *zip(("W_q", "W_k", "W_v"), matrices, strict=True)]
-    return "Attention by hand", given, [
+    tensors = [("X", x), *zip(("W_q", "W_k", "W_v"), matrices, strict=True)]
+    return "Attention by hand", tensors, [
         ("Each query is a row of X times W_q.", "queries", steps.queries),
         ("Each key is a row of X times W_k.", "keys", steps.keys),
         ("Each value is a row of X times W_v.", "values", steps.values),
@@ -86,9 +86,9 @@ def way_back(rng):
     else:
         raise RuntimeError(f"{DRAWS} draws brought no numbers that serve")
     grad_scores = shares * (grad_weights - mean)
-    given = [("query", query), ("keys", keys), ("values", values), ("weights", shares),
+    tensors = [("query", query), ("keys", keys), ("values", values), ("weights", shares),
              ("gradient of the output", grad_output)]  # fmt: skip
-    return "The way back", given, [
+    return "The way back", tensors, [
         ("Each weight's gradient: its value times the output's gradient, added up.", "of the weights", grad_weights),
         ("The mean of these, each counted with its weight.", "mean", mean),
         ("Each score's gradient: weight times what its own is above the mean.", "of the scores", grad_scores),
@@ -107,15 +107,15 @@ def position(rng):
         [[1, 0], [0, 1], [-1, 0], [0, -1]], dtype=torch.float64
     )  # cos and sin of 0 to 3 right angles
 
-    def turned(pair):
+    def rotated(pair):
         a, b = pair
         return torch.stack([a * quarter[:, 0] - b * quarter[:, 1], a * quarter[:, 1] + b * quarter[:, 0]], -1)
 
-    queries, keys = turned(query), turned(key)
+    queries, keys = rotated(query), rotated(key)
     scores = queries @ keys.T
     assert torch.allclose(scores[0, 0], scores[places, places])  # equal distances, equal scores
-    given = [("query", torch.tensor([query], dtype=torch.float64)), ("key", torch.tensor([key], dtype=torch.float64))]
-    return "Turned by its place", given, [
+    tensors = [("query", torch.tensor([query], dtype=torch.float64)), ("key", torch.tensor([key], dtype=torch.float64))]
+    return "Turned by its place", tensors, [
         ("At place p a query is turned by p right angles: each makes (−b, a) of (a, b).", "queries", queries),
         ("The same for the key.", "keys", keys),
         ("All scores, a row for each query.", "scores", scores),
@@ -136,17 +136,17 @@ def cache(rng):
     else:
         raise RuntimeError(f"{DRAWS} draws brought no numbers that serve")
     output, weights = scaled_dot_product_attention(query, keys, values, scale=1.0)
-    given = [("kept keys", kept_keys), ("kept values", kept_values), ("new query", query), ("new key", key),
+    tensors = [("kept keys", kept_keys), ("kept values", kept_values), ("new query", query), ("new key", key),
              ("new value", value)]  # fmt: skip
-    without, kept = 4 * 5 // 2, 4
-    return "Writing with a memory", given, [
+    without_cache, with_cache = 4 * 5 // 2, 4
+    return "Writing with a memory", tensors, [
         ("Put the new key behind those that are kept.", "keys", keys),
         ("The new token's scores; nothing is divided.", "scores", scores),
         (f"Its weights. {POWERS}.", "weights", weights),
         ("Put the new value behind those that are kept.", "values", values),
         ("Its output.", "output", output),
         ("How many scores were computed now? How many if all are run again (causal mask)?", "now, without",
-         torch.tensor([[kept, without]], dtype=torch.float64)),
+         torch.tensor([[with_cache, without_cache]], dtype=torch.float64)),
     ]  # fmt: skip
 
 
@@ -207,25 +207,25 @@ def _serves(scores):
 
 def page(lesson, seed):
     """The sheet and, behind it, its key, as HTML."""
-    title, given, steps = SHEETS[lesson](random.Random(f"worksheet {lesson} {seed}"))
+    title, tensors, steps = SHEETS[lesson](random.Random(f"worksheet {lesson} {seed}"))
     about = f"<h1>{html.escape(title)}</h1><p>lesson {lesson}, sheet {mark_of(seed)}</p>"
     head = f"<header>{about}<p class='fill'>Name</p></header>"
-    asked = "".join(_step(i, *step, filled=False) for i, step in enumerate(steps, start=1))
-    key = "".join(_step(i, *step, filled=True) for i, step in enumerate(steps, start=1))
-    shown = "".join(shown_on_paper(_table(name, values)) for name, values in given)
+    blanks = "".join(_step(i, *step, filled=False) for i, step in enumerate(steps, start=1))
+    solved = "".join(_step(i, *step, filled=True) for i, step in enumerate(steps, start=1))
+    tables = "".join(shown_on_paper(_table(name, values)) for name, values in tensors)
     is_rounded = any(bool((100 * values != (100 * values).round()).any()) for _, _, values in steps)
     return as_page(
         f"{title}, {mark_of(seed)}",
-        f"<section class='sheet'>{head}<div class='parts'>{shown}</div><div class='steps'>{asked}</div></section>"
+        f"<section class='sheet'>{head}<div class='parts'>{tables}</div><div class='steps'>{blanks}</div></section>"
         f"<section><header><h1>Key</h1><p>{html.escape(title)}, sheet {mark_of(seed)}</p></header>"
         + "<p>Whoever goes on with rounded numbers may end a few hundredths off, which is right too.</p>" * is_rounded
-        + f"<div class='steps'>{key}</div></section>",
+        + f"<div class='steps'>{solved}</div></section>",
     )
 
 
 def _step(place, task, name, values, filled):
     cells = "".join(
-        "<tr>" + "".join(f"<td>{x if filled else ''}</td>" for x in row) + "</tr>" for row in _written(values)
+        "<tr>" + "".join(f"<td>{x if filled else ''}</td>" for x in row) + "</tr>" for row in _as_texts(values)
     )
     return (
         f"<div class='step'><p><b>{place}</b> {html.escape(task)}</p><figure class='blanks'><table><caption>"
@@ -234,14 +234,14 @@ def _step(place, task, name, values, filled):
 
 
 def _table(name, values):
-    return Table(name, tuple(map(tuple, _written(values))))
+    return Table(name, tuple(map(tuple, _as_texts(values))))
 
 
-def _written(values):
+def _as_texts(values):
     """The rows of a matrix as they stand on a sheet: whole numbers, and all others with as many decimals."""
     rows = values.tolist()
-    broken = [round(float(x), 2) for row in rows for x in row if math.isfinite(x) and not float(x).is_integer()]
-    decimals = max((len(number(x).partition(".")[2]) for x in broken), default=0)
+    fractions = [round(float(x), 2) for row in rows for x in row if math.isfinite(x) and not float(x).is_integer()]
+    decimals = max((len(number(x).partition(".")[2]) for x in fractions), default=0)
 
     def one(x):
         if math.isinf(x):
@@ -278,7 +278,7 @@ def main(argv):
         own = seed if options.groups == 1 else f"{seed} {group}"
         paths.append(options.out / f"{options.lesson:02}-{mark_of(own)}.html")
         paths[-1].write_text(page(options.lesson, own), encoding="utf-8")
-    as_pdf = printed(paths)
+    as_pdf = print_as_pdf(paths)
     kinds = ".html and .pdf" if as_pdf else ".html; no browser was found to make .pdf of them"
     print(f"Seed {seed}. Written to {options.out}: {', '.join(path.stem for path in paths)}, as {kinds}.")
     return 0

@@ -123,7 +123,7 @@ def _without(step, number, calls):
 
 
 def _librarys(answer, function):
-    """What is said of an answer that does not stand without the library's own."""
+    """The `GradedAnswer` of an answer that calls the library's own function for its exercise."""
     message = (
         f"This calls the library's own `{function}`, so that what it returns need not be yours: leave the call out, of "
         "tests inside the function too."
@@ -157,10 +157,10 @@ def _unreadable(answer, why, note=""):
     return GradedAnswer(answer.exercise, "wrong", how, message, code=answer.shown, note=note)
 
 
-def _failed(answer, failed):
-    """Of cells that bound nothing, since one of them raised: [type, message]."""
-    result = _unreadable(answer, cleaned(": ".join(map(str, failed)), 500))
-    if failed[0] == "ModuleNotFoundError":
+def _cells_failed(answer, error):
+    """The `GradedAnswer` of cells that bound nothing, since one of them raised an error, [type, message]."""
+    result = _unreadable(answer, cleaned(": ".join(map(str, error)), 500))
+    if error[0] == "ModuleNotFoundError":
         result.message += (
             " Your file is judged alone, and with the packages of the course only: copy what you need of a .py of your "
             "own into a cell, and do without other packages."
@@ -193,29 +193,29 @@ def _compare(answer, connection, host):
     exercise = find(answer.exercise)
     library, calls = "", []
     try:
-        loaded, reader = connection.load(
+        description, reader = connection.load(
             exercise=exercise.id,
             own=sorted(exercise.names_in_the_course()),
             without=bool(getattr(exercise, "without", ())),
             steps=answer.steps,
             answer=answer.expressions,
         )
-        failed = loaded.get("failed")
-        if failed and loaded["parts"] == [["stub"]]:
-            return _failed(answer, failed), "", []
-        parts = [_part(i, description, connection, reader) for i, description in enumerate(loaded["parts"])]
-        connection.library = loaded["library"] and cleaned(loaded["library"], 60)
-        library = loaded["called"] and cleaned(loaded["called"], 60)
-        calls = {(int(number), int(line)) for number, line in loaded["calls"]}
+        error = description.get("failed")
+        if error and description["parts"] == [["stub"]]:
+            return _cells_failed(answer, error), "", []
+        parts = [_part(i, part, connection, reader) for i, part in enumerate(description["parts"])]
+        connection.library = description["library"] and cleaned(description["library"], 60)
+        library = description["called"] and cleaned(description["called"], 60)
+        calls = {(int(number), int(line)) for number, line in description["calls"]}
     except (RuntimeError, Malformed, KeyError, TypeError, ValueError, AttributeError):
         return _unreadable(answer, connection.trouble or "its process sent no answer", connection.trouble), "", []
     connection.patience = 1.5 * host.limits.seconds + 5  # the judge's own clock comes first
-    if all(part is Ellipsis or given for part, given in zip(parts, answer.given, strict=True)):
+    if all(part is Ellipsis or is_ours for part, is_ours in zip(parts, answer.given, strict=True)):
         return _unattempted(answer), "", []
     verdict = verdict_on(answer.exercise, *parts)
     if connection.library:
         return _librarys(answer, connection.library), "", []
-    result = _graded(answer, verdict, connection, failed)
+    result = _graded(answer, verdict, connection, error)
     if verdict.shown_in is not None:
         result.difference = _first_difference(exercise, parts[0], verdict.shown_in)
     return result, library, calls
@@ -244,20 +244,20 @@ def _part(i, description, connection, reader):
     raise Malformed("an answer of no known kind")
 
 
-def _graded(answer, verdict, connection, failed):
-    """The `GradedAnswer` that a verdict and what the connection noticed beside it come to."""
+def _graded(answer, verdict, connection, error):
+    """The `GradedAnswer` made of a verdict and of what the connection noticed meanwhile."""
     status, misconception = verdict.status, verdict.misconception or ""
     note = connection.trouble
     if note:
         verdict.message = verdict.message.replace(f"raises `WorkerEnded: {note}`", f"did not come back: {note}")
     if status == "wrong" and not misconception:
         misconception = ending_of(connection.trouble) or ENDING_OF_OUTCOME.get(verdict.came_to, "")
-    if failed and status != "correct":
-        note = "; ".join(filter(None, [note, f"a cell ended with {cleaned(': '.join(map(str, failed)), 120)}"]))
+    if error and status != "correct":
+        note = "; ".join(filter(None, [note, f"a cell ended with {cleaned(': '.join(map(str, error)), 120)}"]))
     with contextlib.suppress(Exception):
-        shown = verdict._repr_html_()
+        page = verdict._repr_html_()
         return GradedAnswer(
-            answer.exercise, status, misconception, verdict.message, shown, answer.shown, _share(verdict, answer), note
+            answer.exercise, status, misconception, verdict.message, page, answer.shown, _share(verdict, answer), note
         )
     return GradedAnswer(answer.exercise, status, misconception, verdict.message, "", answer.shown, 0.0, note)
 

@@ -59,13 +59,13 @@ def grade(
     people = read_roster(roster) if roster else []
     report = Report(out=out, roster=roster, submissions=submissions, zeros=zeros)
     report.points, report.groups = read_points(points)
-    answers, wrong = read_answers(place / WHO_FILE, people, submissions)
+    answers, wrong_answers = read_answers(place / WHO_FILE, people, submissions)
     report.questions = assign_students(submissions, people, answers)
     report.people = list(dict.fromkeys([*people, *(one.student for one in submissions if not one.is_stray)]))
-    who = functools.partial(_called, Roster(report.people), report.people)
+    who = functools.partial(_people_with, Roster(report.people), report.people)
     set_times(submissions, read_times(place / TIMES_FILE))
-    report.deadlines, unknown = read_deadlines(place / DEADLINES_FILE, who, deadline)
-    report.overrides, amiss = read_overrides(place / OVERRIDES_FILE, who, report.points)
+    report.deadlines, wrong_deadlines = read_deadlines(place / DEADLINES_FILE, who, deadline)
+    report.overrides, wrong_overrides = read_overrides(place / OVERRIDES_FILE, who, report.points)
     report.late_rule = late_rule(points)
     readable = [submission for submission in submissions if not submission.problem]
     versions = choose(readable, lambda one, number: report.deadlines.lateness(one, number).late)
@@ -77,7 +77,8 @@ def grade(
     )
     report.rows, others = _counting(versions, results, report, best)
     labels = report.labels()
-    report.files = wrong + unknown + amiss + _remarks(report, others, labels) + list(_how_late_nobody_knows(report))
+    wrong_rows = wrong_answers + wrong_deadlines + wrong_overrides
+    report.files = wrong_rows + _remarks(report, others, labels) + list(_how_late_nobody_knows(report))
     out.mkdir(parents=True, exist_ok=True)
     write_questions(out / WHO_FILE, report.questions, answers, labels)
     write_pages(report, out)
@@ -85,37 +86,37 @@ def grade(
     return report
 
 
-def _called(roster, people, id):
+def _people_with(roster, people, id):
     """The people that an id may mean, or, where nobody has ids, a name."""
     return roster.with_code(id) or [person for person in people if not person.apart and person.name == id]
 
 
 def _student(who, id):
-    meant = who(id)
-    if len(meant) != 1:
-        raise ValueError(f"{len(meant) or 'no'} students have the id {id}")
-    return meant
+    people = who(id)
+    if len(people) != 1:
+        raise ValueError(f"{len(people) or 'no'} students have the id {id}")
+    return people
 
 
 def _counting(versions, results, report, best):
     """(rows of the versions that count, [(other file, why it does not)])."""
     rows, others = [], []
     for version in versions:
-        found = {id(pick): list(_rows(pick, version.number, results, report)) for pick in version.picks}
+        rows_of = {id(pick): list(_rows(pick, version.number, results, report)) for pick in version.picks}
         counts, why = version.picks[0], None
         if best and len(version.picks) > 1:
-            points = {id(pick): _points(found[id(pick)], report) for pick in version.picks}
+            points = {id(pick): _points(rows_of[id(pick)], report) for pick in version.picks}
             counts = max(version.picks, key=lambda pick: points[id(pick)])  # of equal ones that which else would count
             why = f"has the most points, {number(points[id(counts)])}"
-        rows += found[id(counts)]
+        rows += rows_of[id(counts)]
         others += version.others(counts, why)
     return rows, others
 
 
 def _points(rows, report):
     """What a version comes to, with what lateness takes off."""
-    kept = {row.result["exercise"]: row.points * (1 - (report.late_rule.taken(row.late) or 0.0)) for row in rows}
-    return sum(those_that_count(kept, report.groups).values())
+    points = {row.result["exercise"]: row.points * (1 - (report.late_rule.share_lost(row.late) or 0.0)) for row in rows}
+    return sum(those_that_count(points, report.groups).values())
 
 
 def _if_there(path):
@@ -124,32 +125,33 @@ def _if_there(path):
 
 def _rows(submission, number, results, report):
     """The rows of a submission's answers to one notebook; one that was not judged has none, and a problem."""
-    found = results.get((submission.digest, submission.path), ())
-    if found is None:
+    judged = results.get((submission.digest, submission.path), ())
+    if judged is None:
         submission.problem = UNJUDGED
     late = report.deadlines.lateness(submission, number)
-    for result in found or ():
+    for result in judged or ():
         if result["exercise"].split(".")[0] == number:
             of = report.points.get(result["exercise"], 0)
             yield Row(submission.student, submission.path, result, result["share"] * of, of, late)
 
 
 def _remarks(report, others, labels):
-    """(path, what is to be said of it) of files that were not judged or do not count, and of those nobody owns."""
-    asked = {question.person: question.in_words(labels) for question in report.questions}
+    """(path, remark) for files that were not judged or do not count, and for those whose owner is not known."""
+    questions = {question.person: question.in_words(labels) for question in report.questions}
     problems = [(one.path, one.problem) for one in report.submissions if one.problem]
-    owned = [one for one in report.submissions if one.student in asked and not one.is_stray]
-    return [*problems, *((one.path, why) for one, why in others), *((one.path, asked[one.student]) for one in owned)]
+    owned = [one for one in report.submissions if one.student in questions and not one.is_stray]
+    unanswered = [(one.path, questions[one.student]) for one in owned]
+    return [*problems, *((one.path, why) for one, why in others), *unanswered]
 
 
 def _how_late_nobody_knows(report):
-    """(path, what is to be said of it) of files that are late nobody knows how much, and of those without any time."""
+    """(path, remark) for files of which it is not known how late they are, and for those without any time."""
     for path, late in dict.fromkeys((row.file, row.late) for row in report.rows):
-        if late.untold:
+        if late.is_unclear:
             yield path, f"{late.in_words()}. {TIMES_FILE} may say when it came"
-        elif report.late_rule.taken(late) is None:
+        elif report.late_rule.share_lost(late) is None:
             yield path, f"late, but nothing says how late, so nothing is taken off. {TIMES_FILE} may say when it came"
-    counting = {row.file for row in report.rows if row.is_answered and not row.late.late and not row.late.untold}
+    counting = {row.file for row in report.rows if row.is_answered and not row.late.late and not row.late.is_unclear}
     timeless = [
         one.path for one in report.submissions if one.path in counting and not one.came and _has_due(one, report)
     ]
@@ -167,13 +169,13 @@ def _has_due(submission, report):
 # ------------------------------------------------------------------------------------------------ many at once
 
 
-def grade_all(chosen, cache, limits, jobs=None, again=False, show_progress=True, unconfined=False):
+def grade_all(submissions, cache, limits, jobs=None, again=False, show_progress=True, unconfined=False):
     """Return {(digest, path): results} of all submissions, and the line that says how students' code was confined."""
     from tqdm import tqdm
 
     edition = edition_of_the_course() + repr(limits)
     results, to_do = {}, queue.SimpleQueue()
-    for submission in chosen:
+    for submission in submissions:
         key = hashlib.sha256(f"{edition}{submission.digest}{submission.name}".encode()).hexdigest()
         anew = again(submission) if callable(again) else again
         before = None if anew else _read_kept(cache / f"{key}.json")
@@ -181,25 +183,26 @@ def grade_all(chosen, cache, limits, jobs=None, again=False, show_progress=True,
             to_do.put((submission, cache / f"{key}.json"))
         else:
             results[submission.digest, submission.path] = before
-    left = to_do.qsize()
-    if left and not unconfined:
+    how_many = to_do.qsize()
+    if how_many and not unconfined:
         refuse_unconfined()  # before anything is written, or waited for
     cache.mkdir(parents=True, exist_ok=True)  # before the work: where nothing can be written is noticed now
-    if not left:
+    if not how_many:
         return results, ""
-    jobs = min(jobs or cores(), -(-left // 5))  # a judge takes as long to start as some five submissions take
-    with tqdm(total=len(chosen), initial=len(chosen) - left, unit="hand-in", disable=not show_progress) as bar:
+    jobs = min(jobs or cores(), -(-how_many // 5))  # a judge takes as long to start as some five submissions take
+    from_cache = len(submissions) - how_many
+    with tqdm(total=len(submissions), initial=from_cache, unit="hand-in", disable=not show_progress) as bar:
         judges = Judges(to_do, results, cache, bar)
         try:
             judges.work(jobs, limits, secrets.randbits(64), unconfined)
         finally:  # also where Ctrl-C has stopped it: none of them has ended it
-            for submission in chosen:
+            for submission in submissions:
                 running_mark(submission, cache).unlink(missing_ok=True)
     if judges.refused:
         raise OSError(judges.refused[0])
-    missing = [submission for submission in chosen if (submission.digest, submission.path) not in results]
-    if missing:
-        raise OSError(f"{len(missing)} hand-ins could not be judged; the next call goes on")
+    unjudged = [submission for submission in submissions if (submission.digest, submission.path) not in results]
+    if unjudged:
+        raise OSError(f"{len(unjudged)} hand-ins could not be judged; the next call goes on")
     return results, max(judges.confinements, default="", key=len)
 
 
@@ -246,11 +249,11 @@ class Judges:
     def _judge_next(self, judge):
         submission, file = self.to_do.get_nowait()
         running_mark(submission, self.cache).touch()
-        found = judge.grade(submission)
+        results = judge.grade(submission)
         running_mark(submission, self.cache).unlink(missing_ok=True)
-        self.results[submission.digest, submission.path] = found
-        if found is not None:
-            _keep(file, found)
+        self.results[submission.digest, submission.path] = results
+        if results is not None:
+            _keep(file, results)
         self.bar.update()
 
 
@@ -273,8 +276,8 @@ def edition_of_the_course():
 
 def sources():
     """All Python files and notebooks in the folders of `DEPENDS_ON`, at any depth."""
-    found = (path for folder in DEPENDS_ON for path in (ROOT / folder).rglob("*"))
-    return sorted(path for path in found if path.suffix in (".py", ".ipynb"))
+    paths = (path for folder in DEPENDS_ON for path in (ROOT / folder).rglob("*"))
+    return sorted(path for path in paths if path.suffix in (".py", ".ipynb"))
 
 
 def _read_kept(path):

@@ -30,9 +30,10 @@ def table_in(path):
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("utf-16") if data[:2] in (b"\xff\xfe", b"\xfe\xff") else data.decode("cp1252", "replace")
-    told = re.match(r"sep=(.)\r?\n", text)  # Excel's own first line
-    text = text[told.end() :] if told else text
-    separator = told[1] if told else max(",;\t", key=re.sub(r'"[^"\n]*"', "", text).partition("\n")[0].count)
+    separator_line = re.match(r"sep=(.)\r?\n", text)  # Excel's own first line
+    text = text[separator_line.end() :] if separator_line else text
+    unquoted_heads = re.sub(r'"[^"\n]*"', "", text).partition("\n")[0]
+    separator = separator_line[1] if separator_line else max(",;\t", key=unquoted_heads.count)
     try:
         return separator, list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     except csv.Error as error:

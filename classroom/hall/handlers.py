@@ -33,12 +33,12 @@ class HallHandler(JupyterHandler):
             pass
         finally:
             self.link.listeners.discard(news)
-            self.link.left += 1
-            ioloop.IOLoop.current().call_later(PATIENCE, self.close_unless_back, self.link.left)
+            self.link.departures += 1
+            ioloop.IOLoop.current().call_later(PATIENCE, self.close_unless_back, self.link.departures)
 
-    def close_unless_back(self, left):
+    def close_unless_back(self, departures):
         """No phone votes for a deck that is gone; where others came and went since, their time counts."""
-        if left == self.link.left and not self.link.listeners and self.link.now.get("phase") == "open":
+        if departures == self.link.departures and not self.link.listeners and self.link.now.get("phase") == "open":
             self.link.order({"do": "close", "cut": True})
 
     def on_connection_close(self):

@@ -44,7 +44,7 @@ class Link:
 
     def __init__(self, site=""):
         self.site, self.round, self.asked, self.listeners = site, 0, "", set()
-        self.left = 0  # how often a listener has gone
+        self.departures = 0  # how often a listener has gone
         self.now = {"address": "", "qr": "", "code": "", "phones": 0, "site": site, "trouble": ""}
         self.now |= {"votes": {}, "spent": {}}
 
@@ -58,7 +58,9 @@ class Link:
         do = order["do"]
         if do == "open":
             question = {name: order["question"][name] for name in ASKED if name in order["question"]}
-            self.send({"do": "open", "question": question, **self.opened(question["id"], bool(order.get("again")))})
+            self.send(
+                {"do": "open", "question": question, **self.begin_round(question["id"], bool(order.get("again")))}
+            )
         elif do == "forget":
             self.now["votes"].pop(order["question"], None)
             self.asked = "" if self.asked == order["question"] else self.asked
@@ -81,7 +83,7 @@ class Link:
                 self.now["votes"][self.asked][-1]["cut"] = bool(order.get("cut"))
             self.send({"do": do})
 
-    def opened(self, id, again):
+    def begin_round(self, id, again):
         """The number of the round that begins, and whether it is a question's second; one cut short goes on."""
         rounds = self.now["votes"].setdefault(id, [])
         if self.asked == id and rounds and rounds[-1]["cut"]:
@@ -91,8 +93,8 @@ class Link:
             for one in others:
                 one["cut"] = False  # phones have gone on
         del rounds[1 if again else 0 :]
-        begun = {"again": again, "open": True, "answered": 0, "phones": self.now["phones"], "votes": {}}
-        rounds.append({**begun, "cut": False, "told": False})
+        new_round = {"again": again, "open": True, "answered": 0, "phones": self.now["phones"], "votes": {}}
+        rounds.append({**new_round, "cut": False, "told": False})
         self.round, self.asked = self.round + 1, id
         return {"round": self.round, "again": again}
 
@@ -120,9 +122,9 @@ class Link:
 
     def in_letters(self):
         """Address and code for a terminal, with the picture for a camera."""
-        drawn = io.StringIO()
-        segno.make(self.scanned(), error="l").terminal(drawn, border=2, compact=True)
-        return f"{drawn.getvalue()}\n{self.now['address']}  code {self.now['code']}"
+        picture = io.StringIO()
+        segno.make(self.scanned(), error="l").terminal(picture, border=2, compact=True)
+        return f"{picture.getvalue()}\n{self.now['address']}  code {self.now['code']}"
 
 
 class Beside(Link):
@@ -187,15 +189,15 @@ class Relayed(Link):
                 request = httpclient.HTTPRequest(desk, headers=headers)
                 self.line = await websocket.websocket_connect(request, ping_interval=20)
                 self.line.write_message(json.dumps({"hall": self.id}))
-                due, self.waiting, self.now["trouble"] = self.waiting, [], ""
-                for order in due:
+                orders, self.waiting, self.now["trouble"] = self.waiting, [], ""
+                for order in orders:
                     self.send(order)
                 while line := await self.line.read_message():
                     self.hear(json.loads(line))
                 self.trouble("The relay does not answer; it is tried again.")
             except httpclient.HTTPClientError as error:
-                refused = "The relay does not know this secret." if error.code == 403 else f"The relay says {error}."
-                self.trouble(refused)
+                why = "The relay does not know this secret." if error.code == 403 else f"The relay says {error}."
+                self.trouble(why)
             except OSError as error:
                 self.trouble(f"The relay cannot be reached: {error}")
             self.line = None
@@ -211,9 +213,9 @@ class Relayed(Link):
         if self.line is None:
             self.waiting.append(order)
         else:
-            self.sending = asyncio.ensure_future(self.written(order))
+            self.sending = asyncio.ensure_future(self.write(order))
 
-    async def written(self, order):
+    async def write(self, order):
         """Write an order to the line; if the line has just broken, the order waits for the next."""
         try:
             await self.line.write_message(json.dumps(order))

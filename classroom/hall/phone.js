@@ -35,8 +35,8 @@ function ask(path, options) {
 }
 
 async function send(path, sent) {
-  const told = await ask(path, { method: "POST", body: JSON.stringify(sent) });
-  return { status: told.status, ...(await told.json().catch(() => ({}))) };
+  const reply = await ask(path, { method: "POST", body: JSON.stringify(sent) });
+  return { status: reply.status, ...(await reply.json().catch(() => ({}))) };
 }
 
 // With a code, or to the place that was given away meanwhile.
@@ -44,21 +44,21 @@ async function join(code, back) {
   clearTimeout(door);
   if (!back && !ticket) say("");
   try {
-    const told = await send("join", { code, ticket, token: me.token });
-    ticket = told.ticket;
+    const reply = await send("join", { code, ticket, token: me.token });
+    ticket = reply.ticket;
     if (ticket) door = setTimeout(() => join(code, back), 2000 + soon());
-    if (back && told.status === 404) return leave();
-    if (!told.token) return say(told.says, true);
+    if (back && reply.status === 404) return leave();
+    if (!reply.token) return say(reply.says, true);
     if (back) {
       isComingBack = false;
-      me.token = told.token;
+      me.token = reply.token;
       keep();
       return listen();
     }
     if (Date.now() - (me.at ?? 0) > 6e7) me = fresh(); // another lecture
-    Object.assign(me, { token: told.token, code, sent: null, at: Date.now() });
+    Object.assign(me, { token: reply.token, code, sent: null, at: Date.now() });
     keep();
-    show(told.state);
+    show(reply.state);
     listen();
   } catch {
     if (ticket || back) door = setTimeout(() => join(code, back), 2000 + soon());
@@ -105,10 +105,10 @@ function listen() {
 
 async function look() {
   try {
-    const told = await ask(`state?token=${me.token}`);
+    const reply = await ask(`state?token=${me.token}`);
     one("lost").hidden = true;
-    if (told.status === 403) return comeBack();
-    show(await told.json());
+    if (reply.status === 403) return comeBack();
+    show(await reply.json());
     if (waiting) deliver();
   } catch {
     one("lost").hidden = state?.phase === "end"; // and it is tried again
@@ -139,14 +139,14 @@ async function deliver() {
   if (mine.under) return;
   mine.under = true;
   try {
-    const told = await send("vote", { token: me.token, round: mine.round, text: mine.text });
+    const reply = await send("vote", { token: me.token, round: mine.round, text: mine.text });
     if (waiting !== mine) return waiting && deliver();
-    if (told.status === 429 && told.says === "Too fast.") throw told;
-    if (told.status === 403) return comeBack();
+    if (reply.status === 429 && reply.says === "Too fast.") throw reply;
+    if (reply.status === 403) return comeBack();
     waiting = null;
-    if (told.status === 200) counted(mine);
-    else if (told.status === 409) sayLate(mine.round);
-    else say(told.says, true);
+    if (reply.status === 200) noteVote(mine);
+    else if (reply.status === 409) sayLate(mine.round);
+    else say(reply.says, true);
   } catch (error) {
     if (waiting !== mine) return waiting && deliver();
     if (!error.status) say("Not sent yet: no connection. It goes as soon as there is one.", true);
@@ -160,12 +160,12 @@ addEventListener("online", () => {
   if (me.token && events?.readyState === 2) listen();
 });
 
-function counted({ round, text }) {
+function noteVote({ round, text }) {
   const { question, again } = state;
   me.sent = { round, text };
-  const known = me.guesses.find(({ id }) => id === question.id) ?? { ...question, said: [] };
-  if (!me.guesses.includes(known)) me.guesses.push(known);
-  known.said[again ? 1 : 0] = text;
+  const guess = me.guesses.find(({ id }) => id === question.id) ?? { ...question, said: [] };
+  if (!me.guesses.includes(guess)) me.guesses.push(guess);
+  guess.said[again ? 1 : 0] = text;
   keep();
   show(state);
 }
@@ -184,8 +184,8 @@ addEventListener("storage", ({ key }) => {
 
 // Members by their names; no more commas where they are decimal.
 const readable = (text, { kind, options, first }) => {
-  const named = kind === "set" ? text.replace(/\d+/g, (i) => options[i - first]) : text;
-  return named.includes(",") ? named : named.replaceAll("; ", ", ");
+  const words = kind === "set" ? text.replace(/\d+/g, (i) => options[i - first]) : text;
+  return words.includes(",") ? words : words.replaceAll("; ", ", ");
 };
 
 function sayLate(round) {
@@ -211,7 +211,7 @@ function show(now) {
   one("mine").hidden = !me.guesses.length;
   one("mine").textContent = showsGuesses ? "Back" : `What you guessed (${me.guesses.length})`;
   if (showsGuesses) return showGuesses();
-  const isTold = before?.phase === "open" && late === before.round; // too late, before this was known
+  const saysTooLate = before?.phase === "open" && late === before.round; // too late, before this was known
   if (phase === "open" && late === round) late = 0; // it goes on
   const mine = me.sent && me.sent.round === round ? readable(me.sent.text, question) : "";
   one("long").hidden = phase === "open";
@@ -224,7 +224,7 @@ function show(now) {
   else if (phase === "closed") say(mine ? `Closed. You said: ${mine}` : "Closed.");
   else if (phase === "end") say("You can close this page.");
   else if (mine && !waiting) say(`You said: ${mine}. You can still change it.`);
-  else if (!isTold && (before?.round !== round || before?.phase !== phase)) say("");
+  else if (!saysTooLate && (before?.round !== round || before?.phase !== phase)) say("");
 }
 
 function head(text) {
@@ -267,10 +267,10 @@ function sender(text, why = () => "") {
   return button(
     "Send",
     () => {
-      const found = text();
-      const refused = found ? why(found) : EMPTY;
-      if (refused) say(refused, true);
-      else vote(found);
+      const answer = text();
+      const problem = answer ? why(answer) : EMPTY;
+      if (problem) say(problem, true);
+      else vote(answer);
     },
     { className: "send wide" },
   );
@@ -360,7 +360,7 @@ function numbers({ kind, size, reads }) {
     const sizes = boxes().map(({ value }) => value.trim());
     return sizes.every(Boolean) && sizes.join("; ");
   };
-  const go = sender(text, (found) => reads && refusal({ names: {}, options: [], skip: "", ...reads }, found));
+  const go = sender(text, (answer) => reads && refusal({ names: {}, options: [], skip: "", ...reads }, answer));
   go.className = "send two";
   const many = (size ?? 2) > 1;
   const pad = make(
@@ -402,7 +402,7 @@ function numbers({ kind, size, reads }) {
 
 // ------------------------------------------------------------------------------------------- what you guessed
 
-const spoken = ({ said, ...question }) =>
+const inWords = ({ said, ...question }) =>
   said
     .filter(Boolean)
     .map((text) => readable(text, question))
@@ -411,11 +411,11 @@ const spoken = ({ said, ...question }) =>
 function showGuesses() {
   head("What you guessed");
   say("");
-  const kept = one("kept");
+  const panel = one("kept");
   const list = make(
     "ol",
     {},
-    ...me.guesses.map((guess) => make("li", {}, `${guess.ask} `, make("b", { textContent: spoken(guess) }))),
+    ...me.guesses.map((guess) => make("li", {}, `${guess.ask} `, make("b", { textContent: inWords(guess) }))),
   );
   const forget = button(
     "Forget it",
@@ -433,20 +433,20 @@ function showGuesses() {
   );
   const record = state.record;
   const keeper = record
-    ? make("p", {}, make("a", { href: `${record}#${told()}`, textContent: "Keep it, and see what to read again" }))
+    ? make("p", {}, make("a", { href: `${record}#${inLink()}`, textContent: "Keep it, and see what to read again" }))
     : button("Save it as a file", save, { className: "wide" });
-  kept.replaceChildren(list, keeper, make("p", {}), forget);
+  panel.replaceChildren(list, keeper, make("p", {}), forget);
 }
 
 // What follows the # of a link is sent to no server.
-function told() {
+function inLink() {
   const guesses = new URLSearchParams({ on: new Date(me.at).toLocaleDateString("sv") });
   for (const { id, said } of me.guesses) for (const text of said) guesses.append(id, text ?? "");
   return guesses;
 }
 
 function save() {
-  const lines = me.guesses.map((guess) => `${guess.id}: ${guess.ask}\n    ${spoken(guess)}\n`);
+  const lines = me.guesses.map((guess) => `${guess.id}: ${guess.ask}\n    ${inWords(guess)}\n`);
   const file = new Blob([`What I guessed, ${new Date(me.at).toLocaleDateString("sv")}\n\n${lines.join("\n")}`], {
     type: "text/plain",
   });
@@ -463,9 +463,9 @@ one("join").onsubmit = (event) => {
   join(one("code").value);
 };
 if (!remembers()) one("forgets").textContent = "is forgotten with this page";
-const scanned = location.hash.slice(1);
-one("code").value = scanned;
+const codeInAddress = location.hash.slice(1);
+one("code").value = codeInAddress;
 show({ phase: me.token ? "wait" : "out" });
-if (scanned && scanned !== me.code) join(scanned);
+if (codeInAddress && codeInAddress !== me.code) join(codeInAddress);
 else if (me.token) listen();
-else if (scanned) join(scanned);
+else if (codeInAddress) join(codeInAddress);

@@ -53,8 +53,8 @@ class Phone:
 
     def __init__(self):
         self.address = None  # as a digest
-        self.round, self.text, self.sent, self.last = 0, "", 0, -APART
-        self.stream, self.seen, self.has_looked = None, time.monotonic(), False
+        self.round, self.text, self.votes, self.last = 0, "", 0, -APART  # votes: how many in this round
+        self.stream, self.seen, self.has_looked = None, time.monotonic(), False  # seen: its last sign of life
 
     def is_here(self):
         """Whether somebody holds it: its events are open, or it asked within `AWAY` seconds."""
@@ -76,8 +76,8 @@ class Hall:
     def __init__(self, tell, per_address=PER_ADDRESS[0]):
         self.tell, self.per_address = tell, per_address  # places that one address may take
         self.round, self.phase, self.again, self.question, self.record = 0, "wait", False, None, None
-        self.phones, self.away, self.counted = {}, {}, Counter()
-        self.due, self.later, self.looked_through = None, None, 0
+        self.phones, self.away, self.answers_of_the_gone = {}, {}, Counter()
+        self.next_report, self.later, self.looked_through = None, None, 0
         self.new_code()
 
     # ------------------------------------------------------------------------------------------------ orders
@@ -92,7 +92,7 @@ class Hall:
     def open(self, round, question, again=False):
         """Begin a vote; round is its number, and again says that it is the second about this question."""
         if round != self.round:
-            self.away, self.counted = {}, Counter()
+            self.away, self.answers_of_the_gone = {}, Counter()
         self.round, self.question, self.again = round, question, again
         self.go_on_to("open")
 
@@ -111,7 +111,7 @@ class Hall:
 
         What was sent in a vote that is over stays counted; one that is open begins again, without those who are away.
         """
-        self.counted = Counter() if self.phase == "open" else self.answers()
+        self.answers_of_the_gone = Counter() if self.phase == "open" else self.answers()
         for phone in self.phones.values():
             if phone.stream:
                 phone.stream.send({"phase": "gone"})
@@ -218,17 +218,17 @@ class Hall:
                 raise Refused(400, "That is none of the answers.")
         elif not all(NUMBER.fullmatch(part) for part in text.split("; ")) and text != "none":
             raise Refused(400, "Numbers are asked for.")
-        sent = phone.sent if phone.round == round else 0
-        if sent >= VOTES or (sent and time.monotonic() - phone.last < APART):
-            raise Refused(429, "Too fast." if sent < VOTES else "That was changed often enough; the last one counts.")
-        phone.round, phone.text, phone.sent, phone.last = round, text, sent + 1, time.monotonic()
+        votes = phone.votes if phone.round == round else 0
+        if votes >= VOTES or (votes and time.monotonic() - phone.last < APART):
+            raise Refused(429, "Too fast." if votes < VOTES else "That was changed often enough; the last one counts.")
+        phone.round, phone.text, phone.votes, phone.last = round, text, votes + 1, time.monotonic()
         self.changed()
 
     # ---------------------------------------------------------------------------------------------- reports
 
     def changed(self):
         """Report soon, within `REPORT_EVERY` seconds: several changes make one report."""
-        self.due = self.due or ioloop.IOLoop.current().call_later(REPORT_EVERY, self.report)
+        self.next_report = self.next_report or ioloop.IOLoop.current().call_later(REPORT_EVERY, self.report)
 
     def has_answered(self, phone):
         """Whether what a phone sent last is for the round that is or was last open."""
@@ -237,11 +237,11 @@ class Hall:
     def answers(self):
         """How many sent which text in this round, wherever they are by now."""
         there = [*self.phones.values(), *self.away.values()]
-        return self.counted + Counter(phone.text for phone in there if self.has_answered(phone))
+        return self.answers_of_the_gone + Counter(phone.text for phone in there if self.has_answered(phone))
 
     def report(self):
         """Tell the deck how many phones there are and how many sent which text."""
-        self.due = None
+        self.next_report = None
         now, answers = time.monotonic(), self.answers()
         self.waiting = {one: last for one, last in self.waiting.items() if now - last < AT_THE_DOOR}
         self.tell(
@@ -316,12 +316,12 @@ class Handler(web.RequestHandler):
     def body(self):
         """What was sent, a dict. Raises: Refused."""
         try:
-            sent = json.loads(self.request.body)
+            message = json.loads(self.request.body)
         except (ValueError, RecursionError):
-            sent = None
-        if not isinstance(sent, dict):
+            message = None
+        if not isinstance(message, dict):
             raise Refused(400, "That was not understood.")
-        return sent
+        return message
 
     def log_exception(self, *_):
         """Log nothing: whoever sent something wrong has been answered."""
@@ -365,9 +365,9 @@ class Join(Handler):
 
     def post(self):
         """Give a place, as a token, and the hall's state."""
-        sent = self.body()
-        hall = self.halls.called(sent.get("code"))
-        token = hall.join(self.request.remote_ip, sent.get("ticket"), sent.get("token"))
+        message = self.body()
+        hall = self.halls.called(message.get("code"))
+        token = hall.join(self.request.remote_ip, message.get("ticket"), message.get("token"))
         self.finish({"token": token, "state": hall.state()})
 
 
@@ -376,9 +376,9 @@ class Vote(Handler):
 
     def post(self):
         """Take an answer, and send back which one counts now."""
-        sent = self.body()
-        hall, phone = self.halls.of(sent.get("token"))
-        hall.vote(phone, sent.get("round"), sent.get("text"))
+        message = self.body()
+        hall, phone = self.halls.of(message.get("token"))
+        hall.vote(phone, message.get("round"), message.get("text"))
         self.finish({"round": phone.round, "text": phone.text})
 
 
@@ -410,8 +410,8 @@ class Events(Handler):
         self.hall.changed()
         self.beat = ioloop.PeriodicCallback(lambda: self.send(), HEARTBEAT * 1000)
         self.beat.start()
-        self.left = ioloop.asyncio.Event()
-        await self.left.wait()
+        self.closed = ioloop.asyncio.Event()
+        await self.closed.wait()
 
     def send(self, state=None):
         """Send the state, or without one a line that keeps the connection open."""
@@ -423,7 +423,7 @@ class Events(Handler):
         if self.phone and self.phone.stream is self:
             self.phone.stream, self.phone.seen = None, time.monotonic() - AWAY
         self.beat.stop()
-        self.left.set()
+        self.closed.set()
 
     def on_connection_close(self):
         """Count the phone as gone."""
@@ -471,7 +471,7 @@ class Desk(websocket.WebSocketHandler):
     def tell(self, report):
         """Send a report to the deck, if it is there."""
         if self.ws_connection:
-            self.write_message(json.dumps(report, ensure_ascii=False)).add_done_callback(lambda sent: sent.exception())
+            self.write_message(json.dumps(report, ensure_ascii=False)).add_done_callback(lambda task: task.exception())
 
     def on_close(self):
         """Keep the hall for `PATIENCE` seconds, in which the deck may come back."""
@@ -569,8 +569,8 @@ def allow_many_phones():
     except ImportError:  # Windows has no such limit
         return
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 8192 if most == resource.RLIM_INFINITY else min(8192, most)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+    limit = 8192 if most == resource.RLIM_INFINITY else min(8192, most)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, most))
 
 
 def give_up_rights(user):

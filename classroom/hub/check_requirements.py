@@ -33,9 +33,9 @@ def missing(python):
             f"The hub's proxy needs node {NODE} or newer and npm, {there}: apt-get install nodejs npm, if your "
             f"system's is {NODE} or newer (Debian 13), or https://nodejs.org/en/download"
         )
-    closed = [folder for folder in (ROOT, *ROOT.parents) if not folder.stat().st_mode & 0o001]
-    if closed:
-        yield f"Students cannot enter {closed[0]}: move the course to a folder open to all, such as /srv/attention."
+    locked = [folder for folder in (ROOT, *ROOT.parents) if not folder.stat().st_mode & 0o001]
+    if locked:
+        yield f"Students cannot enter {locked[0]}: move the course to a folder open to all, such as /srv/attention."
     elif not answers(python, "", user="nobody", extra_groups=[]):
         yield (
             f"Students cannot run {Path(python).resolve()}: remove {ROOT / '.venv'}, if it is there, and start again "

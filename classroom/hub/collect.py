@@ -67,7 +67,7 @@ def hand_back(arguments):
             pages = {row["id"]: row["page"] for row in csv.DictReader(file) if row["page"]}
     except FileNotFoundError:
         sys.exit(f"{folder / number} is not graded yet: python course.py grade {folder / number}")
-    how_many, failed = 0, []
+    how_many, unwritten = 0, []
     for person in roster.students():
         entry, page = spawners.home(person["id"]), pages.get(person["id"])
         if entry and page:
@@ -75,11 +75,11 @@ def hand_back(arguments):
                 homes.put(entry, f"{FEEDBACK}/{number}.html", (graded / "feedback" / Path(page).name).read_bytes())
                 how_many += 1
             except OSError as error:
-                failed.append(f"{person['id']} ({error.strerror})")
+                unwritten.append(f"{person['id']} ({error.strerror})")
     where = f"{FEEDBACK.removeprefix('attention/')}/{number}.html"
     print(f"{how_many} of {len(roster.students())} students have their page: {where}")
-    if failed:
-        print(f"It could not be written for: {', '.join(failed)}.", file=sys.stderr)
+    if unwritten:
+        print(f"It could not be written for: {', '.join(unwritten)}.", file=sys.stderr)
 
 
 def live(arguments, until_stopped=True):
@@ -103,11 +103,11 @@ def live(arguments, until_stopped=True):
 def fetch_from(person, number, place, name):
     """Fetch one student's hand-ins; returns how many there are, those of earlier calls too."""
     mine = place / person["id"]
-    for changed, content in fetch(spawners.home(person["id"]), f"{PLACE}/{number}"):
+    for time_saved, content in fetch(spawners.home(person["id"]), f"{PLACE}/{number}"):
         mine.mkdir(exist_ok=True)
-        copy = mine / f"{datetime.datetime.fromtimestamp(changed):%Y-%m-%d %H.%M.%S.%f} {name}"
+        copy = mine / f"{datetime.datetime.fromtimestamp(time_saved):%Y-%m-%d %H.%M.%S.%f} {name}"
         copy.write_bytes(content)
-        os.utime(copy, (changed, changed))
+        os.utime(copy, (time_saved, time_saved))
     return len(list(mine.glob("*.ipynb")))
 
 

@@ -17,7 +17,7 @@ import re
 import sys
 import zoneinfo
 
-from workbench.display.moments import shown
+from workbench.display.moments import moment_in_words
 
 from . import homes, roster, spawners
 
@@ -34,14 +34,16 @@ def main(arguments):
         sys.exit(__doc__)
     deadline = None if text == "none" else read(text)
     ids = [roster.plain(id) for id in ids]
-    known = {person["id"] for person in roster.people()}
-    if unknown := [id for id in ids if id not in known]:
-        sys.exit(f"Nobody in the roster has the id {', '.join(unknown)}.")
-    changed = {(f"{int(number):02}", id) for id in ids or [""]}
-    left = [row for row in rows() if (row["notebook"], row["id"]) not in changed]
+    ids_on_roster = {person["id"] for person in roster.people()}
+    if not_on_roster := [id for id in ids if id not in ids_on_roster]:
+        sys.exit(f"Nobody in the roster has the id {', '.join(not_on_roster)}.")
+    keys = {(f"{int(number):02}", id) for id in ids or [""]}
+    kept_rows = [row for row in rows() if (row["notebook"], row["id"]) not in keys]
     if deadline:
-        left += [{"notebook": notebook, "id": id, "deadline": deadline} for notebook, id in sorted(changed)]
-    roster.write(sorted(left, key=lambda row: (row["notebook"], row["id"])), roster.STATE / "deadlines.csv", FIELDS)
+        kept_rows += [{"notebook": notebook, "id": id, "deadline": deadline} for notebook, id in sorted(keys)]
+    roster.write(
+        sorted(kept_rows, key=lambda row: (row["notebook"], row["id"])), roster.STATE / "deadlines.csv", FIELDS
+    )
     for person in roster.students():
         tell(person["id"])
     if deadline:
@@ -55,7 +57,7 @@ def main(arguments):
 def in_words(row):
     """A row of deadlines.csv as a line: notebook, until when with its zone, for whom."""
     until = datetime.datetime.fromisoformat(row["deadline"])
-    return f"{row['notebook']}  {shown(until)}  {row['id'] or 'all'}"
+    return f"{row['notebook']}  {moment_in_words(until)}  {row['id'] or 'all'}"
 
 
 def read(text):

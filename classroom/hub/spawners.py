@@ -82,8 +82,8 @@ def owner(pid):
 
 def end_all(accounts):
     """Kill every process of these accounts and wait until they are gone."""
-    left = [process for process in psutil.process_iter() if owner(process.pid) in accounts]
-    for process in left:
+    processes = [process for process in psutil.process_iter() if owner(process.pid) in accounts]
+    for process in processes:
         with contextlib.suppress(psutil.Error):
             process.kill()
-    psutil.wait_procs(left, timeout=5)
+    psutil.wait_procs(processes, timeout=5)

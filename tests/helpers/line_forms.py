@@ -4,6 +4,13 @@ FORMS = {
     "01.my-keys": """
 my_keys = []\\nfor x in X: my_keys.append(x @ W_k)
 X, W_k = W_k, X\\nmy_keys = W_k @ X
+my_keys = torch.zeros(3, 3)\\nfor i in range(3):\\n    my_keys[i] = X[i] @ W_k
+my_keys = torch.zeros(3, 3)\\nfor j in range(4):\\n    my_keys += X[:, [j]] * W_k[j]
+my_keys = torch.zeros(3, 3)\\nmy_keys[[0, 1, 2]] = (X @ W_k)[[2, 1, 0]]
+k = []\\nwhile len(k) < 3:\\n    k += [X[len(k)] @ W_k]\\nprint(f"{X[0, 0]:.2f}")\\nmy_keys = torch.stack(k)
+a = (X.T + 0).T\\nb = a.reshape(-1)\\nb[0] = 7\\nmy_keys = a @ W_k
+a = X + 0\\nb = a.T\\nb[0] = 7\\nmy_keys = a @ W_k
+X[0] = 0\\nmy_keys = X @ W_k
 my_keys = (lambda: X @ W_k)()
 my_keys = globals()["X"] @ W_k
 my_keys = torch.ones(100000, 100000) @ X

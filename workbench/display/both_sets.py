@@ -23,14 +23,14 @@ NAMES = {light.lower(): name for name, light in reversed(ON_LIGHT.items())}  # o
 def in_both_sets(svg, dots, corner):
     """The SVG as a card, so many dots to an inch, with round corners and the tokens' colours as variables."""
     width, height = map(float, HEAD.search(svg).groups())
-    svg = PICTURE.sub(lambda found: _twice(found[0], found[1]), GROUND.sub("", svg, count=1))
-    svg = re.sub(r"#[0-9a-f]{6}", lambda found: f"var(--{NAMES[found[0]]})" if found[0] in NAMES else found[0], svg)
+    svg = PICTURE.sub(lambda match: _twice(match[0], match[1]), GROUND.sub("", svg, count=1))
+    svg = re.sub(r"#[0-9a-f]{6}", lambda match: f"var(--{NAMES[match[0]]})" if match[0] in NAMES else match[0], svg)
     svg = TAG.sub(lambda tag: tag[0] if "base64" in tag[0] else DIGITS.sub(r"\1", tag[0]), svg)  # not in its words
     svg = LETTERS.sub(html.escape(face("ui").replace('"', "'")), svg)
-    used = set(re.findall(r"var[(]--([a-z]+)[)]", svg)) | {"card", "line"}
+    names_used = set(re.findall(r"var[(]--([a-z]+)[)]", svg)) | {"card", "line"}
     hidden = "svg .night { display: none; } @media (prefers-color-scheme: dark)"
     hidden += " { svg .night { display: inline; } svg .day { display: none; } }"
-    style = f"<style>{both_sets(used)}{hidden if 'night' in svg else ''}</style>"
+    style = f"<style>{both_sets(names_used)}{hidden if 'night' in svg else ''}</style>"
     card = f'<rect x="0.4" y="0.4" width="{width - 0.8}" height="{height - 0.8}" rx="{72 * corner / dots}"'
     card += ' style="fill: var(--card); stroke: var(--line); stroke-width: 0.7"/>'
     size = f'width="{width / 72 * dots:.0f}" height="{height / 72 * dots:.0f}" viewBox="0 0 {width} {height}"'

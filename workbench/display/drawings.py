@@ -26,7 +26,7 @@ SOFT, FULL = 7, 50  # per cent of a thing's colour in a cell of 0 and in the lar
 
 
 class Drawing:
-    """The steps of a drawing, each as SVG, and what is said of each to somebody who does not see it."""
+    """The steps of a drawing, each as SVG; `said` describes each to somebody who does not see it."""
 
     def __init__(self, steps, said, height, width=WIDTH):
         self.steps, self.said, self.height, self.width = steps, said, height, width
@@ -36,14 +36,14 @@ class Drawing:
         """One step; what it adds to the one before it has the class `new`."""
         step %= len(self.steps)
         before = set(self.steps[step - 1]) if step else set(self.steps[0])
-        shown = [
+        parts = [
             part if part in before else part.replace(" ", ' class="new" ', 1) if " class=" not in part[:80] else part
             for part in self.steps[step]
         ]
         alt = html.escape(self.said[step])
         return (
             f'<svg class="attn-drawing" viewBox="0 0 {self.width} {self.height:.0f}" role="img" aria-label="{alt}">'
-            f"{self.hatched(''.join(shown), step)}</svg>"
+            f"{self.hatched(''.join(parts), step)}</svg>"
         )
 
     @staticmethod
@@ -86,19 +86,19 @@ STYLE = (
 
 def draw(*steps, height=HEIGHT):
     """A drawing of one picture, or of several of a kind, a step each."""
-    drawn = drawing(steps, WIDTH, height)
-    drawn.narrow = draw_narrow(*steps)
-    return drawn
+    in_full = drawing_of(steps, WIDTH, height)
+    in_full.narrow = draw_narrow(*steps)
+    return in_full
 
 
 def draw_narrow(*steps):
     """The same drawing for a phone held upright: what stands side by side is stacked; None where it has no room."""
     if not all(step.is_narrow for step in steps):
         return None
-    return drawing(steps, NARROW, max(step.narrow_height for step in steps))
+    return drawing_of(steps, NARROW, max(step.narrow_height for step in steps))
 
 
-def drawing(steps, width, height):
+def drawing_of(steps, width, height):
     pens = [Pen(width, height) for _ in steps]
     for pen, step in zip(pens, steps, strict=True):
         step.draw(pen, steps)
@@ -156,8 +156,8 @@ def per_cents(values):
 
 
 def largest(steps, name):
-    found = [v for step in steps for v in flat(getattr(step, name)) if is_number(v)]
-    return max(found, default=1) or 1
+    numbers = [v for step in steps for v in flat(getattr(step, name)) if is_number(v)]
+    return max(numbers, default=1) or 1
 
 
 def is_number(value):
@@ -168,8 +168,8 @@ def flat(values):
     return [one for value in values for one in (flat(value) if isinstance(value, list) else [value])]
 
 
-def listed(names, shown):
-    return ", ".join(f"{name} {value}" for name, value in zip(names, shown, strict=False))
+def pairs_in_words(names, values):
+    return ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=False))
 
 
 # -------------------------------------------------------------------------------------------------- the vocabulary
@@ -226,7 +226,7 @@ class Bars(Picture):
     def draw(self, pen, steps):
         names, values = self.names, self.values
         unit = self.unit
-        shown = per_cents(values) if unit == "%" else [f"{number(value)}{unit}" for value in values]
+        labels = per_cents(values) if unit == "%" else [f"{number(value)}{unit}" for value in values]
         top = self.top or largest(steps, "values")
         strong, wrong = self.strong, self.wrong
         name_of = pen.word if self.words else pen.text
@@ -258,7 +258,7 @@ class Bars(Picture):
                     continue
                 pen.box(room, y + step * 0.18, max(long, 3), step * 0.64, fill)
                 ink = thing if full else "quiet"
-                pen.text(room + max(long, 3) + 14, y + step / 2 + 11, shown[i], anchor="start", ink=ink, weight=650)
+                pen.text(room + max(long, 3) + 14, y + step / 2 + 11, labels[i], anchor="start", ink=ink, weight=650)
         else:
             foot = pen.height - 66
             wide = min(190, pen.width / len(names))
@@ -279,9 +279,10 @@ class Bars(Picture):
                     pen.text(x + wide / 2, foot - high * 0.2, "?", ink="quiet", size=36)
                     continue
                 pen.box(x + wide * 0.12, foot - tall, wide * 0.76, tall, fill)
-                pen.text(x + wide / 2, foot - tall - 14, shown[i], ink=thing, weight=650, size=32 if wide > 110 else 26)
+                size = 32 if wide > 110 else 26
+                pen.text(x + wide / 2, foot - tall - 14, labels[i], ink=thing, weight=650, size=size)
             pen.line([(left, foot + 1), (left + wide * len(names), foot + 1)], "line")
-        pen.say(self.caption, listed(names, shown))
+        pen.say(self.caption, pairs_in_words(names, labels))
 
 
 @dataclass
@@ -312,13 +313,13 @@ class Bricks(Picture):
             e = ("e", {"font": "italic 400 38px var(--text)"})
             pen.text(middle, at - 18, [e, (power, {"dy": -15, "size": 24}), (f" = {number(tall)}", {"dy": 15})])
         pen.line([(10, foot + 1), (10 + wide * len(names), foot + 1)], "line")
-        known = [tall for tall in heights if tall is not None]
+        heights_known = [tall for tall in heights if tall is not None]
         x, wide, y = pen.width - 320, 150, foot
-        shares = iter(per_cents([tall / sum(known) for tall in known]))
+        shares = iter(per_cents([tall / sum(heights_known) for tall in heights_known]))
         for j, tall in enumerate(heights):
             if tall is None:
                 continue
-            part = tall / sum(known) * (foot - 50)
+            part = tall / sum(heights_known) * (foot - 50)
             y -= part
             off = j == self.hatched
             pen.box(x, y, wide, part - 3, "url(#attn-hatch)" if off else soft("weights", 48 if j == 0 else 78))
@@ -326,7 +327,7 @@ class Bricks(Picture):
             pen.text(x + wide + 20, y + part / 2 + 12, share, anchor="start", size=36, weight=650, ink="weights")
         asks = (self.asks, {"font": "italic 400 44px var(--text)", "ink": "query"})
         pen.text(x + wide / 2, foot + 52, [asks, " attends to"])
-        pen.say("e to the scores:", listed(names, [number(tall) for tall in heights]))
+        pen.say("e to the scores:", pairs_in_words(names, [number(tall) for tall in heights]))
 
 
 @dataclass
@@ -363,15 +364,15 @@ class Strip(Picture):
             elif wide > 26 * len(name):
                 pen.word(x + wide / 2, y + tall + 44, name, size=34, ink="quiet")
             x += wide
-        kept = [share for j, share in enumerate(shares) if j != self.gone]
-        end, y = 20 + sum(kept) * long, y + tall + 60
+        shares_left = [share for j, share in enumerate(shares) if j != self.gone]
+        end, y = 20 + sum(shares_left) * long, y + tall + 60
         if self.total != "":
             if self.total is None:
                 pen.text(20 + long / 2, y + 70, "Σ = ?", size=48, ink="quiet")
             else:
                 pen.line([(20, y - 30), (20, y - 12), (end - 4, y - 12), (end - 4, y - 30)], "weights", 4)
                 pen.text((20 + end) / 2, y + 52, number(self.total), size=56, ink="weights", weight=650)
-        pen.say(listed(names, [number(share) for share in shares]), f"together {number(self.total)}")
+        pen.say(pairs_in_words(names, [number(share) for share in shares]), f"together {number(self.total)}")
 
 
 @dataclass
@@ -429,16 +430,16 @@ class Matrices(Picture):
         sides = sum(label_width(one.left) for one in items if isinstance(one, Matrix))
         columns = sum(len(one[0]) for one in shapes if not isinstance(one, str))
         deepest = max(len(one) for one in shapes if not isinstance(one, str))
-        named = any(one.name for one in items if isinstance(one, Matrix)) * 56
+        above = any(one.name for one in items if isinstance(one, Matrix)) * 56
         topped = any(one.top for one in items if isinstance(one, Matrix)) * 50
         gaps = 26 * (len(items) - 1)
         frame = 12 * any(one.mark for every in steps for one in every.items if isinstance(one, Matrix))
         size = min(
-            (pen.width - signs - sides - gaps - frame) / columns, (pen.height - named - topped - 12) / deepest, 150
+            (pen.width - signs - sides - gaps - frame) / columns, (pen.height - above - topped - 12) / deepest, 150
         )
         high = min(size, 110) if deepest < 3 else size
         x = (pen.width - (signs + sides + gaps + columns * size)) / 2
-        middle = named + topped + (pen.height - named - topped) / 2
+        middle = above + topped + (pen.height - above - topped) / 2
         for item, shape in zip(items, shapes, strict=True):
             if isinstance(item, str):
                 pen.text(x + sign_width(item) / 2, middle + 14, item, size=40, ink="ink")
@@ -610,8 +611,8 @@ class Sentence(Picture):
         if self.asks:
             pen.word(place[len(words) - 1] + 30, base - size - 40, self.asks, size=38, ink="query", anchor="start")
         shares = self.shares or []
-        for i, (share, shown) in enumerate(zip(shares, per_cents(shares), strict=True)):
-            pen.text(place[i], base + 62, shown, size=34, weight=650, ink="quiet" if share is None else "weights")
+        for i, (share, per_cent) in enumerate(zip(shares, per_cents(shares), strict=True)):
+            pen.text(place[i], base + 62, per_cent, size=34, weight=650, ink="quiet" if share is None else "weights")
         for i in range(len(words)) if self.counted else []:
             pen.text(place[i], base + 62, str(i), size=LEAST, ink="quiet")
         for i, one in enumerate(self.fetched or []):
@@ -734,14 +735,14 @@ class Curve(Picture):
 
 def apart(ticks, ball):
     """Ticks with room between them; the ball's own is there in any case."""
-    kept = []
+    spaced = []
     for place, x in ticks:
-        if kept and place - kept[-1][0] < 50:
+        if spaced and place - spaced[-1][0] < 50:
             if x != ball:
                 continue
-            kept.pop()
-        kept.append((place, x))
-    return kept
+            spaced.pop()
+        spaced.append((place, x))
+    return spaced
 
 
 def line_at(along, line, x):
@@ -916,8 +917,8 @@ class Flow(Picture):
 
     def draw(self, pen, steps):
         if pen.width <= NARROW and self.across > 3:  # from top to bottom, where it runs from left to right
-            turned = [every.but(boxes={name: [r, c] for name, (c, r) in every.boxes.items()}) for every in steps]
-            return turned[steps.index(self)].draw_in(pen, turned)
+            upright = [every.but(boxes={name: [r, c] for name, (c, r) in every.boxes.items()}) for every in steps]
+            return upright[steps.index(self)].draw_in(pen, upright)
         self.draw_in(pen, steps)
 
     def draw_in(self, pen, steps):
@@ -992,8 +993,8 @@ class Wall(Picture):
         across = math.ceil(math.sqrt(len(right) * pen.width / (pen.height - begin)))
         size = min(pen.width / across, (pen.height - begin) / math.ceil(len(right) / across))
         left = (pen.width - across * size) / 2
-        for thing, wanted in (("line", None), ("output", True), ("wrong", False)):
-            places = [divmod(i, across) for i, one in enumerate(right) if one is wanted]
+        for thing, result in (("line", None), ("output", True), ("wrong", False)):
+            places = [divmod(i, across) for i, one in enumerate(right) if one is result]
             square = f"h{size - 3:.1f}v{size - 3:.1f}h-{size - 3:.1f}z"
             way = "".join(f"M{pen.x + left + c * size:.1f} {begin + r * size:.1f}{square}" for r, c in places)
             if way:
@@ -1035,7 +1036,7 @@ class Points(Picture):
             pen.arrow((begin, foot - 110), (end, foot - 110), asker, 11)
         if self.caption:
             pen.text(pen.width / 2, foot - 150, self.caption, size=34, ink=asker, weight=600)
-        pen.say(self.caption, listed(self.names, [number(value) for value in self.at]))
+        pen.say(self.caption, pairs_in_words(self.names, [number(value) for value in self.at]))
         for i in strong or []:
             pen.say(self.names[i], "is the favourite")
 
@@ -1101,10 +1102,10 @@ class Album(Picture):
 
     def draw(self, pen, steps):
         pictures, wide, tall = self.pictures, pen.width / 2, pen.height / 2
-        opened = len(pictures) if self.open is None else self.open
+        how_many = len(pictures) if self.open is None else self.open
         for i, picture in enumerate(pictures):
             x, y = (i % 2) * wide, (i // 2) * tall
-            is_open = i < opened
+            is_open = i < how_many
             pen.box(
                 x + 8,
                 y + 6,
@@ -1156,7 +1157,7 @@ class Tiles(Picture):
     def draw(self, pen, steps):
         columns, rows, cells = self.columns or [], self.rows or [], self.cells
         across, down = len(cells[0]), len(cells)
-        opened = across * down if self.open is None else self.open
+        how_many = across * down if self.open is None else self.open
         room = max([16.2 * len(str(row)) + 24 for row in rows], default=0)
         lines = max([name.count("\n") + 1 for name in columns], default=0)  # of the columns' names
         begin = 24 + 34 * lines if columns else 0
@@ -1177,8 +1178,8 @@ class Tiles(Picture):
         for r, row in enumerate(cells):
             for c, value in enumerate(row):
                 x, y = room + c * wide + 6, begin + r * high + 6
-                tile(pen, x, y, wide - 12, high - 12, value, size, r * across + c < opened)
-        shown = [cell for i, cell in enumerate(c for row in cells for c in row) if i < opened]
+                tile(pen, x, y, wide - 12, high - 12, value, size, r * across + c < how_many)
+        open_cells = [cell for i, cell in enumerate(c for row in cells for c in row) if i < how_many]
         pen.say(
             "; ".join(
                 str(c[0])
@@ -1186,7 +1187,7 @@ class Tiles(Picture):
                 else "a pattern"
                 if isinstance(c, list)
                 else number(c)
-                for c in shown
+                for c in open_cells
             )
             or "all covered"
         )
@@ -1241,13 +1242,13 @@ class Lines(Picture):
 
     def draw(self, pen, steps):
         source = [line for every in steps for line in [every.source.splitlines()]]
-        shown = self.source.splitlines()
+        code_lines = self.source.splitlines()
         longest = max(len(line) for one in source for line in one)
         size = max(LEAST, min(32, (pen.width - 90) / (0.61 * longest)))
         below = 70 if any(every.caption is not None for every in steps) else 0
         high = min(2.5 * size, (pen.height - below - 10) / max(map(len, source)))
         mark = self.mark or {}
-        for i, line in enumerate(shown):
+        for i, line in enumerate(code_lines):
             y, number = 10 + i * high, self.first + i
             thing = mark.get(number)
             if thing:
@@ -1257,10 +1258,10 @@ class Lines(Picture):
             indent = len(line) - len(line.lstrip())
             pen.text(74 + 0.602 * size * indent, foot, line.lstrip(), size=size, face="code", anchor="start")
         if self.caption:
-            pen.text(74, 10 + len(shown) * high + 50, self.caption, size=32, anchor="start", weight=600)
-        pen.say(f"{len(shown)} lines of code")
+            pen.text(74, 10 + len(code_lines) * high + 50, self.caption, size=32, anchor="start", weight=600)
+        pen.say(f"{len(code_lines)} lines of code")
         for number in mark:
-            pen.say("line", number, "is marked:", shown[number - self.first].strip())
+            pen.say("line", number, "is marked:", code_lines[number - self.first].strip())
         pen.say(self.caption)
 
 
@@ -1306,17 +1307,17 @@ class Spoken(Picture):
 
         while size > LEAST and highest(size) > pen.height - below - 20:
             size -= 2
-        said = "".join(self.words[: self.open])
-        left, asked = len(self.asks) + len(said), len(self.asks)
+        text = "".join(self.words[: self.open])
+        letters_left, letters_asked = len(self.asks) + len(text), len(self.asks)
         for i, row in enumerate(set_in_lines(self.asks + self.says, pen.width, size)):
-            row = row[:left]
-            parts = [(row[:asked].replace("\n", ""), {"ink": "quiet"}), row[asked:].replace("\n", "⏎")]
-            left, asked = left - len(row), max(0, asked - len(row))
+            row = row[:letters_left]
+            parts = [(row[:letters_asked].replace("\n", ""), {"ink": "quiet"}), row[letters_asked:].replace("\n", "⏎")]
+            letters_left, letters_asked = letters_left - len(row), max(0, letters_asked - len(row))
             if row.strip():
                 y = 20 + size + 1.36 * size * i
                 parts = [part for part in parts if part and part[0]]
                 pen.text(0, y, parts, size=size, face="word", anchor="start")
-        pen.say(f"After “{self.prompt}”:", f"“{said}”" if said else "nothing is uncovered yet")
+        pen.say(f"After “{self.prompt}”:", f"“{text}”" if text else "nothing is uncovered yet")
         if self.where:
             pen.text(0, pen.height - below + 40, self.where, size=34, anchor="start", weight=600, ink="output")
         for i, row in enumerate(code_in_lines(self.line, pen.width)):
@@ -1370,10 +1371,10 @@ class Beside(Picture):
 
     def draw(self, pen, steps):
         if pen.width <= NARROW:
-            turned = [Stacked(every.left, every.right) for every in steps]
-            for every in turned:  # as high as the two of this step need
+            stacked = [Stacked(every.left, every.right) for every in steps]
+            for every in stacked:  # as high as the two of this step need
                 every.share = self.left.narrow_height / (self.left.narrow_height + self.right.narrow_height)
-            return turned[steps.index(self)].draw(pen, turned)
+            return stacked[steps.index(self)].draw(pen, stacked)
         share, gap = self.share, 40
         parts = [
             ("left", 0, pen.width * share - gap / 2),

@@ -11,9 +11,9 @@ SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_(\w+)")
 
 def element(name, attributes, inside=""):
     """An element of SVG; attributes that are None are left out, numbers have two decimals at most."""
-    shown = {key: f"{round(value, 2):g}" if isinstance(value, float) else value for key, value in attributes.items()}
-    written = "".join(f' {key}="{value}"' for key, value in shown.items() if value is not None)
-    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
+    rounded = {key: f"{round(value, 2):g}" if isinstance(value, float) else value for key, value in attributes.items()}
+    in_tag = "".join(f' {key}="{value}"' for key, value in rounded.items() if value is not None)
+    return f"<{name}{in_tag}>{inside}</{name}>" if inside else f"<{name}{in_tag}/>"
 
 
 def colour(name):

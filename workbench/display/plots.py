@@ -127,7 +127,7 @@ def heatmap(
     _check_matrices(weights, (2,), vmin, vmax)
     query_tokens, key_tokens = _tokens(weights, query_tokens, key_tokens)
     n_queries, n_keys = weights.shape
-    side = 0.72 if _printed(weights) else _side(max(weights.shape), 7)
+    side = 0.72 if _has_numbers(weights) else _side(max(weights.shape), 7)
     figure = Figure(figsize=(2.6 + max(3, n_keys) * side, 1.7 + max(3, n_queries) * side), layout="constrained")
     axes = figure.subplots()
     image = _draw(axes, weights, query_tokens, key_tokens, vmin, vmax, 13, axes_names)
@@ -158,7 +158,7 @@ def heatmap_grid(
     """
     _check_matrices(weights, (3, 4), vmin, vmax)
     signed = 0.08 if vmin < 0 else 0  # inches for a minus
-    side = 0.58 + signed if _printed(weights) else _side(max(weights.shape[-2:]), 2.6, dots=0)
+    side = 0.58 + signed if _has_numbers(weights) else _side(max(weights.shape[-2:]), 2.6, dots=0)
     width, height = 1.3 + max(3, weights.size(-1)) * side, 1.1 + max(3, weights.size(-2)) * side
     if weights.ndim == 4:
         rows, columns = weights.shape[:2]
@@ -183,7 +183,7 @@ def heatmap_grid(
     figure.suptitle(title, fontsize=15)
     _scale_beside(figure, image, grid, 0.8)
     figure.description = f"{title}: {len(panels)} panels on one scale."
-    if _printed(panels[0]) and len(panels) * len(query_tokens) <= DESCRIBED_UP_TO:
+    if _has_numbers(panels[0]) and len(panels) * len(query_tokens) <= DESCRIBED_UP_TO:
         each = zip(titles, panels, strict=True)
         words = (_describe(name, panel, query_tokens, key_tokens, axes_names) for name, panel in each)
         figure.description += " " + " ".join(words)
@@ -219,6 +219,8 @@ def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, descri
         axes.yaxis.set_major_locator(_ticks_between(*axes.get_ylim()))
         axes.yaxis.set_major_formatter("{x:g}")  # as along x: the exponent of a power is too small for the last row
         axes.yaxis.set_minor_formatter("")
+    elif axes.get_ylim()[0] > 0:  # from 0, so that a curve twice as high is twice as much
+        axes.set_ylim(bottom=0)
     axes.set_title(title, fontsize=15, pad=10)
     axes.set_xlabel(xlabel, fontsize=13)
     axes.set_ylabel(ylabel, fontsize=13)
@@ -291,11 +293,11 @@ def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
     two numbers mean. The description gives every arrow and every dot product. Returns a Figure.
     Raises: ValueError for vectors of another length than 2, or too few or many tokens.
     """
-    named = {"query": (queries, query_tokens, "-"), "key": (keys, key_tokens, (0, (4, 2)))}
+    kinds = {"query": (queries, query_tokens, "-"), "key": (keys, key_tokens, (0, (4, 2)))}
     figure = Figure(figsize=(7.4, 4.6), layout="constrained")
     axes = figure.subplots()
-    said = []
-    for kind, (vectors, tokens, style) in named.items():
+    sentences = []
+    for kind, (vectors, tokens, style) in kinds.items():
         if vectors.ndim != 2 or vectors.size(1) != 2:
             raise ValueError(f"a {kind} must be 2 numbers to be drawn in a plane, got shape {tuple(vectors.shape)}")
         if len(tokens) != len(vectors):
@@ -309,9 +311,9 @@ def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
             words = f"{kind} of {token}, {show.value((x, y), 2)}"
             place = {"xytext": (6 if side == "left" else -6, 7), "textcoords": "offset points", "ha": side}
             axes.annotate(words, (x, y), **place, fontsize=13, color=COLOURS[kind])
-            said.append(words)
+            sentences.append(words)
     products = zip(query_tokens, (queries @ keys.T).tolist(), strict=True)
-    said += [
+    sentences += [
         f"{q} · {k} = {show.short(score, 2)}" for q, row in products for k, score in zip(key_tokens, row, strict=True)
     ]
     tips = torch.cat([queries, keys, torch.zeros(1, 2)])
@@ -328,7 +330,7 @@ def arrows(queries, keys, query_tokens, key_tokens, *, title, xlabel, ylabel):
     axes.tick_params(labelsize=12)
     axes.grid()
     axes.set_axisbelow(True)
-    figure.description = f"{title}: {'; '.join(said)}."
+    figure.description = f"{title}: {'; '.join(sentences)}."
     return figure
 
 
@@ -344,15 +346,15 @@ def _side(size, whole, dots=2):
     return max(min(0.5, whole / size), min(dots / 100, 10 / size))
 
 
-def _printed(matrix):
+def _has_numbers(matrix):
     return max(matrix.shape[-2:]) <= PRINTED_UP_TO
 
 
 def _check_matrices(weights, dimensions, vmin, vmax):
     check_tensor("weights", weights)
     if weights.ndim not in dimensions:
-        wanted = " or ".join(map(str, dimensions))
-        raise ValueError(f"weights must have {wanted} dimensions, got shape {tuple(weights.shape)}")
+        how_many = " or ".join(map(str, dimensions))
+        raise ValueError(f"weights must have {how_many} dimensions, got shape {tuple(weights.shape)}")
     if weights.numel() == 0:
         raise ValueError(f"weights of shape {tuple(weights.shape)} hold no number to draw")
     finite = weights.detach()[torch.isfinite(weights.detach())]
@@ -368,7 +370,7 @@ def _tokens(weights, query_tokens, key_tokens):
     n_queries, n_keys = weights.shape
     if key_tokens is None and n_queries == n_keys:
         key_tokens = query_tokens
-    named = []
+    both = []
     for name, tokens, side, size in (
         ("query_tokens", query_tokens, "n_queries", n_queries),
         ("key_tokens", key_tokens, "n_keys", n_keys),
@@ -376,8 +378,8 @@ def _tokens(weights, query_tokens, key_tokens):
         tokens = [str(i) for i in range(size)] if tokens is None else [str(token) for token in tokens]
         if len(tokens) != size:
             raise ValueError(f"{name} has {show.count(len(tokens), 'token')}, the matrix has {side}={size}")
-        named.append(tokens)
-    return named
+        both.append(tokens)
+    return both
 
 
 SCRIPTS = (  # faces with signs that matplotlib's own has not, as systems bring them along
@@ -392,23 +394,23 @@ def _faces():
     """Name of each face that is here for words → the signs it has, matplotlib's own first."""
     here = {face.name for face in font_manager.fontManager.ttflist}
     own = font_manager.FontProperties().get_name()
-    found = {
+    files = {
         name: font_manager.findfont(name) for name in (own, *SCRIPTS) if name in here
     }  # its lighter cuts have less
-    return {name: frozenset(font_manager.get_font(file).get_charmap()) for name, file in found.items()}
+    return {name: frozenset(font_manager.get_font(file).get_charmap()) for name, file in files.items()}
 
 
 def _readable(tokens):
     """The tokens as they can be written here, one whose signs no face has by its place, and the faces for them."""
-    known = frozenset().union(*_faces().values())
-    words = [token if known.issuperset(map(ord, token)) else str(place) for place, token in enumerate(tokens)]
+    signs = frozenset().union(*_faces().values())
+    words = [token if signs.issuperset(map(ord, token)) else str(place) for place, token in enumerate(tokens)]
     return words, list(_faces())
 
 
 def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font, names):
     """Draw the matrix; returns what a scale beside it is made from."""
     values = matrix.detach().float().cpu().numpy()
-    if _printed(matrix):
+    if _has_numbers(matrix):
         _draw_cells(axes, values, vmin, vmax, font)
         image = ScalarMappable(Normalize(vmin, vmax), _colours(vmin, vmax, FULLEST))
     else:
@@ -441,7 +443,7 @@ def _draw_cells(axes, values, vmin, vmax, font):
         look = {"facecolor": (ON_LIGHT[colour], full), "edgecolor": (ON_LIGHT[colour], 0.4), "linewidth": 0.8}
         shape = {"boxstyle": "round,pad=0,rounding_size=0.07"}
         axes.add_patch(FancyBboxPatch((j - 0.46, i - 0.46), 0.92, 0.92, **shape, **look))
-        axes.text(j, i, _written(value), ha="center", va="center", fontsize=font)
+        axes.text(j, i, _in_cell(value), ha="center", va="center", fontsize=font)
 
 
 def _share(value, vmin, vmax):
@@ -458,8 +460,8 @@ def _share(value, vmin, vmax):
 def _colours(vmin, vmax, full=1.0):
     """The colours of a scale, from `shades`."""
     values = np.linspace(vmin, vmax, 512)
-    made = [shades(ON_LIGHT, full * _share(value, vmin, vmax)) for value in values]
-    return ListedColormap(made).with_extremes(bad=ON_LIGHT["line"])
+    colours = [shades(ON_LIGHT, full * _share(value, vmin, vmax)) for value in values]
+    return ListedColormap(colours).with_extremes(bad=ON_LIGHT["line"])
 
 
 def _scale_beside(figure, image, axes, shrink):
@@ -469,7 +471,7 @@ def _scale_beside(figure, image, axes, shrink):
     figure.scale = bar
 
 
-def _written(value):
+def _in_cell(value):
     return show.fixed(float(value), 2 if abs(value) < 10 else 1)
 
 
@@ -487,7 +489,7 @@ def _describe(name, matrix, query_tokens, key_tokens, axes_names):
         text = f"{name}, {size.format('rows', 'columns')}, {axes_names[0]} by {axes_names[1]}"
         most_is, nothing = "has most at", "has nothing"
     odd = int((~torch.isfinite(matrix.detach())).sum())
-    if not _printed(matrix):
+    if not _has_numbers(matrix):
         return f"{text}, {show.count(odd, 'number')} not finite." if odd else f"{text}."
     rows = []
     for token, row in zip(query_tokens, matrix.detach().float(), strict=True):
@@ -497,5 +499,5 @@ def _describe(name, matrix, query_tokens, key_tokens, axes_names):
             rows.append(f"{token} {nothing}")
         else:  # equal to two digits counts as equal, so that the words do not hang on the last bit
             most = [key for key, weight in zip(key_tokens, row, strict=True) if row.max() - weight < 0.005]
-            rows.append(f"{token} {most_is} {' and '.join(most)}, {_written(row.max().item())}")
+            rows.append(f"{token} {most_is} {' and '.join(most)}, {_in_cell(row.max().item())}")
     return f"{text}: {'; '.join(rows)}."

@@ -89,10 +89,10 @@ def _plain(x):
 
 def matrix_as_text(matrix, title="", *, other=None, decimals=3):
     """A matrix in columns, a line for each row; a number that differs from that in `other` is marked ≠."""
-    rows, cut = _corner(matrix)
+    rows, note = _corner(matrix)
     cells = [[_cell_words(x, other, i, j, decimals) for j, x in enumerate(row)] for i, row in enumerate(rows)]
     width = max((len(text) for row in cells for text in row), default=0)
-    lines = [title + cut] if title + cut else []
+    lines = [title + note] if title + note else []
     return "\n".join([*lines, *("  ".join(text.rjust(width) for text in row) for row in cells)])
 
 
@@ -102,7 +102,7 @@ def matrix_as_html(matrix, title="", *, other=None, row_names=(), column_names=(
     matrix is a tensor or a list of rows. A cell that differs from that in `other` is marked ≠ and outlined; `largest`
     is the number of the strongest colour, for two tables on one scale. Names are heads of the rows and columns.
     """
-    rows, cut = _corner(matrix)
+    rows, note = _corner(matrix)
     largest = largest or size_of(rows)
     head = "".join(_head(name, "col") for name in column_names[:COLUMNS])
     head = f"<thead><tr>{'<td></td>' if len(row_names) else ''}{head}</tr></thead>" if head else ""
@@ -111,7 +111,7 @@ def matrix_as_html(matrix, title="", *, other=None, row_names=(), column_names=(
         name = _head(row_names[i], "row") if i < len(row_names) else ""
         cells = "".join(_cell(x, _cell_words(x, other, i, j, decimals), largest) for j, x in enumerate(row))
         body += f'<tr style="background: none">{name}{cells}</tr>'
-    caption = f'<caption style="{CAPTION}">{html.escape(title + cut)}</caption>' if title + cut else ""
+    caption = f'<caption style="{CAPTION}">{html.escape(title + note)}</caption>' if title + note else ""
     table = f'<table style="{TABLE}">{caption}{head}<tbody>{body}</tbody></table>'
     return f'<div style="overflow-x: auto">{table}</div>'
 
@@ -138,9 +138,9 @@ def _rows(matrix):
 
 def _corner(matrix):
     rows = _rows(matrix)
-    shown = [list(row[:COLUMNS]) for row in rows[:ROWS]]
+    corner = [list(row[:COLUMNS]) for row in rows[:ROWS]]
     whole = len(rows) <= ROWS and all(len(row) <= COLUMNS for row in rows)
-    return shown, "" if whole else f", the first {len(shown)} × {max(map(len, shown))} numbers"
+    return corner, "" if whole else f", the first {len(corner)} × {max(map(len, corner))} numbers"
 
 
 def _cell_words(x, other, i, j, decimals):

@@ -1,7 +1,7 @@
 """check, hint and solution, the three calls of every exercise cell, and progress."""
 
 from .. import classroom
-from .. import progress as kept
+from .. import progress as stored_progress
 from ..display import show
 from ..places import is_to_be_read
 from . import own
@@ -9,7 +9,7 @@ from .engine.exercise import COURSES_OWN, EXERCISES, find
 from .engine.stub import is_unattempted
 from .engine.verdict import Hint, Overview, Solution
 
-LISTENERS = [kept.tell, classroom.tell]  # each may answer with a sentence for the learner
+LISTENERS = [stored_progress.tell, classroom.tell]  # each may answer with a sentence for the learner
 _hints_shown = {}
 
 
@@ -56,17 +56,17 @@ def solution(id):
 
 def progress():
     """Show which exercises are done of the notebooks that were begun, as kept in the folder of the learner's copies."""
-    states = kept.load()
-    begun = {_notebook(id) for id in states}
-    shown = [(id, exercise) for id, exercise in EXERCISES.items() if _notebook(id) in begun]
-    rows = [(id, exercise.title, states.get(id, _waits(exercise, begun))) for id, exercise in shown]
+    states = stored_progress.load()
+    notebooks = {_notebook(id) for id in states}
+    exercises = [(id, exercise) for id, exercise in EXERCISES.items() if _notebook(id) in notebooks]
+    rows = [(id, exercise.title, states.get(id, _waits(exercise, notebooks))) for id, exercise in exercises]
     return Overview(rows, elsewhere=len(EXERCISES) - len(rows))
 
 
-def _waits(exercise, begun):
+def _waits(exercise, notebooks):
     """The number of the notebook that an exercise opens after, if that has not been begun yet, else None."""
     after = exercise.opens_after
-    return after if after and str(after) not in begun else None
+    return after if after and str(after) not in notebooks else None
 
 
 def _notebook(id):
@@ -78,5 +78,5 @@ def _record(verdict):
     if verdict.status == "unattempted":
         return
     for tell in LISTENERS:
-        if said := tell(verdict):
-            verdict.message += f"\n\n({said})"
+        if sentence := tell(verdict):
+            verdict.message += f"\n\n({sentence})"

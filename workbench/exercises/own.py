@@ -54,7 +54,7 @@ def your_own(id, otherwise=None):
         others = f"{otherwise.__module__.partition('.')[0]}.{otherwise.__name__}"
     in_notebook = _names_of_the_notebook().get(name)
     try:
-        made_of = in_notebook if _is_written(in_notebook) else _loaded(name)
+        made_of = in_notebook if _is_written(in_notebook) else _load(name)
     except Exception as error:
         print(f"{_file(name).name} cannot be read ({type(error).__name__}: {error}), so this is {others}.")
         return otherwise, others
@@ -82,7 +82,7 @@ def _file(name, folder=None):
     return place(folder).with_name(f"{snake}.py")
 
 
-def _loaded(name):
+def _load(name):
     """The class in the file that was kept, or None."""
     file = _file(name)
     if not file.is_file():
@@ -108,12 +108,14 @@ def _globals_of(made_of):
     return next((code.__globals__ for code in functions), {})  # {}: all that it does is inherited
 
 
-def _collect(wanted, names, imports, parts, done):
+def _collect(thing, names, imports, parts, done):
     """Add the source of a class or function, below all that it uses."""
-    done.add(wanted.__name__)
-    definition, source = _definition_of(wanted)
-    used = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-    for name in sorted(used & names.keys() - done - vars(builtins).keys()):
+    done.add(thing.__name__)
+    definition, source = _definition_of(thing)
+    names_used = {
+        node.id for node in ast.walk(definition) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    for name in sorted(names_used & names.keys() - done - vars(builtins).keys()):
         value = names[name]
         done.add(name)
         if (line := _import_of(name, value)) is not None:
@@ -147,20 +149,20 @@ def _import_of(name, value):
     return f"from {module} import {own}" if own == name else f"from {module} import {own} as {name}"
 
 
-def _definition_of(wanted):
+def _definition_of(thing):
     """The syntax tree of a class or function, and its source, comments and all."""
-    parts = [wanted] if inspect.isfunction(wanted) else vars(wanted).values()
+    parts = [thing] if inspect.isfunction(thing) else vars(thing).values()
     for code in filter(inspect.isfunction, parts):
         file, line = code.__code__.co_filename, code.__code__.co_firstlineno
         lines = linecache.getlines(file)
-        for node in ast.walk(_parsed("".join(lines))):
-            if getattr(node, "name", None) == wanted.__name__ and node.lineno <= line <= node.end_lineno:
+        for node in ast.walk(_parse("".join(lines))):
+            if getattr(node, "name", None) == thing.__name__ and node.lineno <= line <= node.end_lineno:
                 first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
                 return node, "".join(lines[first - 1 : node.end_lineno]).rstrip()
-    raise CannotKeep(f"the source of `{wanted.__name__}` is not to be had")
+    raise CannotKeep(f"the source of `{thing.__name__}` is not to be had")
 
 
-def _parsed(source):
+def _parse(source):
     try:
         return ast.parse(source)
     except SyntaxError:  # of a file that was changed since it was imported

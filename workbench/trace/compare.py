@@ -39,8 +39,8 @@ def outputs_differ(ours, theirs, where="output"):
         return "" if _same(ours, theirs) else f"{where} is {show.value(ours)} in A and {show.value(theirs)} in B"
     if list(parts[0]) != list(parts[1]):
         return f"{where} holds {_names_of(parts[0])} in A and {_names_of(parts[1])} in B"
-    found = (outputs_differ(parts[0][name], parts[1][name], f"{where}[{name!r}]") for name in parts[0])
-    return next((words for words in found if words), "")
+    differences = (outputs_differ(parts[0][name], parts[1][name], f"{where}[{name!r}]") for name in parts[0])
+    return next((words for words in differences if words), "")
 
 
 def _tensors_differ(ours, theirs, where):
@@ -109,18 +109,18 @@ class Alike:
     """Gives results that are the same numbers one number, in time that grows with them and not with their square."""
 
     def __init__(self):
-        self._found, self._count = {}, 0
+        self._boxes, self._count = {}, 0
 
     def number(self, kept):
         """The same for two results that are `equal`; a result that nothing can be compared with has its own."""
         keys = _keys(kept)
         for key in keys:
-            for other, which in self._found.get(key, ()):
+            for other, which in self._boxes.get(key, ()):
                 if equal(kept, other):
                     return which
         self._count += 1
         for key in keys[:1]:
-            self._found.setdefault(key, []).append((kept, self._count))
+            self._boxes.setdefault(key, []).append((kept, self._count))
         return self._count
 
 
@@ -206,16 +206,16 @@ def first_difference(first, second):
     if not outputs:
         return None
     wrong, total = _wrong_places(first.output, second.output), len(tensors_in(first.output))
-    said = "" if wrong == {0} and " differs in " in outputs else f"The outputs differ: {outputs}. "
+    opening = "" if wrong == {0} and " differs in " in outputs else f"The outputs differ: {outputs}. "
     if wrong and len(wrong) < total:
         right = total - len(wrong)
-        said = f"{right} of {total} outputs {'agrees' if right == 1 else 'agree'}, but {outputs}. "
-    found = _first_stray(first.operations, second.operations, wrong)
-    if found is None:
+        opening = f"{right} of {total} outputs {'agrees' if right == 1 else 'agree'}, but {outputs}. "
+    difference = _first_stray(first.operations, second.operations, wrong)
+    if difference is None:
         return Difference(
             None, None, f"The outputs differ: {outputs}. Every operation has a counterpart with its numbers."
         )
-    return replace(found, words=f"{said}First difference: {found.words}.")
+    return replace(difference, words=f"{opening}First difference: {difference.words}.")
 
 
 def _wrong_places(ours, theirs):
@@ -244,13 +244,13 @@ def _one_is_extra(strays, leading, aligned):
         a, b = leading
         if a.kept.shape == b.kept.shape:
             return _describe(a, b)
-        return Difference(a, b, f"A goes on with {_called(a)}, B with {_called(b)}")
+        return Difference(a, b, f"A goes on with {_code(a)}, B with {_code(b)}")
     extra = next(step for step in leading if step and all(step not in pair for pair in pairs))
     beside = next((pair[:2] for pair in aligned if extra in pair[:2]), (None, None))
     if all(beside):  # the other has it too, and there it changes nothing
         return _compared(*beside, aligned)
     is_first = extra is leading[0]
-    words = f"{_name(is_first)} has {_called(extra)}, {_name(not is_first)} has nothing like it"
+    words = f"{_name(is_first)} has {_code(extra)}, {_name(not is_first)} has nothing like it"
     steps = (extra, None) if is_first else (None, extra)
     if not pairs:
         return Difference(*steps, words)
@@ -268,18 +268,18 @@ def _compared(a, b, aligned):
 
 def _same_without(extra, strays, a, b):
     """Whether an operation of B would do what that of A does, if not for the extra one on the way to it."""
-    taken, passed = [], set()
+    sources, passed_over = [], set()
     for step in b.sources:
         while step in strays:
-            passed.add(step)
+            passed_over.add(step)
             step = step.sources[0] if step.sources else None
-        taken.append(step)
+        sources.append(step)
     same = a.operation == b.operation and a.kept.shape == b.kept.shape
-    return same and extra in passed and _all_same(a.sources, taken)
+    return same and extra in passed_over and _all_same(a.sources, sources)
 
 
 def _all_same(ours, theirs):
-    """Whether steps come to the same numbers, one by one; None is an argument."""
+    """Whether two lists of steps have the same results, one by one; None stands for an argument."""
     return len(ours) == len(theirs) and all(
         a is b is None or (a is not None and b is not None and equal(a.kept, b.kept))
         for a, b in zip(ours, theirs, strict=True)
@@ -295,7 +295,7 @@ def _scaled(ours, theirs):
                 a, b = _where_it_begins(next(one for one in reversed(ours) if factor(one.kept, b.kept)), b, strays)
                 largest, _ = largest_difference(a.kept, b.kept)
                 words = (
-                    f"{_called(b)} in B gives {factor(a.kept, b.kept):.4g} times what {_called(a)} gives in A: "
+                    f"{_code(b)} in B gives {factor(a.kept, b.kept):.4g} times what {_code(a)} gives in A: "
                     f"the scale differs, by up to {largest:.3g}"
                 )
                 only_earlier = any(other.operation == b.operation for other in all_ours)  # A applies the same scale too
@@ -337,10 +337,10 @@ def factor(a, b):
 
 
 def _difference_of_errors(first, second):
-    failed = [next((step for step in run.operations if step.error), None) for run in (first, second)]
-    said = [f"{name} raises {run.error}" for name, run in (("A", first), ("B", second)) if run.error]
-    words = " and ".join(said) if len(said) == 2 else f"{said[0]}, {_name(not first.error)} does not"
-    return Difference(*failed, f"First difference: {words}.")
+    failing_steps = [next((step for step in run.operations if step.error), None) for run in (first, second)]
+    sentences = [f"{name} raises {run.error}" for name, run in (("A", first), ("B", second)) if run.error]
+    words = " and ".join(sentences) if len(sentences) == 2 else f"{sentences[0]}, {_name(not first.error)} does not"
+    return Difference(*failing_steps, f"First difference: {words}.")
 
 
 def _strays(ours, theirs, places):
@@ -350,17 +350,17 @@ def _strays(ours, theirs, places):
     """
     alike = Alike()
     numbers = [[alike.number(step.kept) for step in side] for side in (ours, theirs)]
-    unequal, found = [], []
+    unequal, strays = [], []
     for side, mine, others in ((ours, numbers[0], set(numbers[1])), (theirs, numbers[1], set(numbers[0]))):
         unequal.append([step for step, number in zip(side, mine, strict=True) if number not in others])
-        reaching, wanted = [], set()
+        reaching, needed = [], set()
         for step in reversed(unequal[-1]):
             returned = step.returned if places is None else step.returned & places
-            if returned or step in wanted:
+            if returned or step in needed:
                 reaching.append(step)
-                wanted.update(source for source in step.sources if source)
-        found.append(reaching[::-1])
-    return found if any(found) or places is not None else unequal
+                needed.update(source for source in step.sources if source)
+        strays.append(reaching[::-1])
+    return strays if any(strays) or places is not None else unequal
 
 
 def _describe(a, b):
@@ -368,22 +368,22 @@ def _describe(a, b):
         return Difference(a, b, f"A {_gives(a)}, B {_gives(b)}")
     if not comparable(a.kept, b.kept):
         return Difference(
-            a, b, f"both have {_called(a)}" if a.operation == b.operation else f"A has {_called(a)}, B has {_called(b)}"
+            a, b, f"both have {_code(a)}" if a.operation == b.operation else f"A has {_code(a)}, B has {_code(b)}"
         )
     largest, count = largest_difference(a.kept, b.kept)
     much = f"the largest difference is {largest:.3g}, in {count} of {a.kept.sample.numel()} numbers"
     if a.kept.sample.numel() < a.kept.count:
         much += " that were sampled"
     if a.operation != b.operation:
-        return Difference(a, b, f"A has {_called(a)}, B has {_called(b)}: {much}", largest)
-    taken = _other_source(a, b)
-    return Difference(a, b, f"both have {_called(a)}{taken}: {much}", largest)
+        return Difference(a, b, f"A has {_code(a)}, B has {_code(b)}: {much}", largest)
+    other_source = _other_source(a, b)
+    return Difference(a, b, f"both have {_code(a)}{other_source}: {much}", largest)
 
 
 def _other_source(a, b):
     for one, two in zip(map(_origin, a.sources), map(_origin, b.sources), strict=False):
         if one and two and one.operation != two.operation:
-            return f", but A takes the result of {_called(one)} and B that of {_called(two)}"
+            return f", but A takes the result of {_code(one)} and B that of {_code(two)}"
     return ", of other numbers" if a.sources else ""
 
 
@@ -394,12 +394,12 @@ def _origin(step):
     return step
 
 
-def _called(step):
+def _code(step):
     return f"`{step.operation}`"
 
 
 def _gives(step):
-    return f"makes {step.kept.shape} with {_called(step)}"
+    return f"makes {step.kept.shape} with {_code(step)}"
 
 
 def _name(is_first):

@@ -55,12 +55,12 @@ def _arguments(name, args, kwargs):
         kwargs, rest = {"dim": rest[0], **kwargs}, []
     while rest and isinstance(rest[-1], torch.Tensor):  # shapes say what tensors come along
         rest.pop()
-    shown = [_show(value) for value in rest if value is not None]
+    texts = [_show(value) for value in rest if value is not None]
     for key, value in kwargs.items():
         if key == "_stacklevel" or value is None or _holds_tensor(value) or (value is False and key != "training"):
             continue
-        shown.append(f"{key}={_show(value)}")
-    return shown
+        texts.append(f"{key}={_show(value)}")
+    return texts
 
 
 def _holds_tensor(value):

@@ -173,7 +173,7 @@ class Recorder(TorchFunctionMode):
         self._make_step = make_step
         self._sampled, self._samples = sampled, KEPT_TOGETHER
         self.steps, self.error, self.error_place, self.left_out = [], "", None, 0
-        self._known = {}  # id of a tensor → (weak reference, version, what is kept of it, its step)
+        self._tensors = {}  # id of a tensor → (weak reference, version, what is kept of it, its step)
         self._open, self._root_file, self._base = [], None, None
         self._room, self._count, self._arguments = KEPT_TOGETHER, 0, set()
 
@@ -211,9 +211,9 @@ class Recorder(TorchFunctionMode):
                 return opened(func)(*args, **kwargs)
         inputs = tensors_in((args, kwargs))
         before = [self._look(tensor) for tensor in inputs]
-        shown = [t for t in inputs if not isinstance(t, torch.nn.Parameter)] or inputs
+        shown_inputs = [t for t in inputs if not isinstance(t, torch.nn.Parameter)] or inputs
         step = self._make_step(operation_of(name, args, kwargs), Place(), name=name, in_place=is_in_place(name, kwargs))
-        step.inputs = [(shape_of(t), t.dtype) for t in shown]
+        step.inputs = [(shape_of(t), t.dtype) for t in shown_inputs]
         try:
             result = func(*args, **kwargs)
         except Exception as error:
@@ -224,20 +224,20 @@ class Recorder(TorchFunctionMode):
         if step.in_place and not results:  # x[i] = y returns nothing
             results = inputs[:1]
         if results:
-            step.sources = [self._known[id(tensor)][3] for tensor in inputs]
+            step.sources = [self._tensors[id(tensor)][3] for tensor in inputs]
             self._add(step, path)
             self._note_results(step, results)
             call = Call(name, args, kwargs, inputs, before, results, step.kept, step.in_place)
             step.factors = _features(name, inputs)
-            call.factors = [getattr(self._known[id(tensor)][3], "factors", ()) for tensor in inputs]
-            call.axis_added = [_adds_axis(self._known[id(tensor)][3]) for tensor in inputs]
+            call.factors = [getattr(self._tensors[id(tensor)][3], "factors", ()) for tensor in inputs]
+            call.axis_added = [_adds_axis(self._tensors[id(tensor)][3]) for tensor in inputs]
             call.overwrites_argument = step.in_place and _storage(results[0]) in self._arguments
             if not any(tensor.is_nested for tensor in (*inputs, *results)):  # whose shapes cannot be reckoned with
                 step.surprises = surprises_of(call, own=step.own)
         elif name in LEAVES:
             self._add(step, path)
             step.surprises = ["leaves PyTorch: what is done to a NumPy array is not seen here, and no gradient passes"]
-            step.sources, step.in_place = [self._known[id(tensor)][3] for tensor in inputs], True
+            step.sources, step.in_place = [self._tensors[id(tensor)][3] for tensor in inputs], True
         for tensor in inputs:
             self._use(tensor, tuple(group for _, group in self._open))
         for tensor in results:
@@ -248,12 +248,12 @@ class Recorder(TorchFunctionMode):
 
     def _look(self, tensor):
         """What is known of a tensor as it stands; an argument or parameter that is new belongs to no step."""
-        reference, version, kept, step = self._known.get(id(tensor), (None,) * 4)
-        known = reference is not None and reference() is tensor
-        if not known or version is None or version != _version(tensor):
+        reference, version, kept, step = self._tensors.get(id(tensor), (None,) * 4)
+        is_known = reference is not None and reference() is tensor
+        if not is_known or version is None or version != _version(tensor):
             kept = keep(tensor, whole=False)
-        step = step if known else None
-        self._known[id(tensor)] = weakref.ref(tensor), _version(tensor), kept, step
+        step = step if is_known else None
+        self._tensors[id(tensor)] = weakref.ref(tensor), _version(tensor), kept, step
         return kept
 
     def _note_results(self, step, results):
@@ -275,10 +275,10 @@ class Recorder(TorchFunctionMode):
 
     def _remember(self, tensor, step):
         kept = step.each_kept[step.places[id(tensor)]]
-        self._known[id(tensor)] = weakref.ref(tensor), _version(tensor), kept, step
+        self._tensors[id(tensor)] = weakref.ref(tensor), _version(tensor), kept, step
 
     def _use(self, tensor, within, returned=()):
-        reference, _, _, step = self._known.get(id(tensor), (None,) * 4)
+        reference, _, _, step = self._tensors.get(id(tensor), (None,) * 4)
         if step is not None and reference() is tensor:
             step.users.append((step.places[id(tensor)], within))
             step.returned.update(returned)

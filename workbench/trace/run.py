@@ -69,10 +69,10 @@ class Trace:
 
     def __getitem__(self, number):
         if isinstance(number, str):
-            found = [step for step in _all(self.steps) if step.number == number]
-            if not found:
+            matches = [step for step in _all(self.steps) if step.number == number]
+            if not matches:
                 raise IndexError(f"there is no step {number}")
-            return found[0]
+            return matches[0]
         if not isinstance(number, slice) and not -len(self) <= number < len(self):
             raise IndexError(f"there is no step {number}: the {len(self)} steps are numbered from 0")
         return self.steps[number]
@@ -129,12 +129,12 @@ def _all(steps):
 
 def _copies(args, kwargs):
     """Arguments of its own for each version, still tied to the caller's for gradients; q is k stays q is k."""
-    made = {}
+    copies = {}
 
     def copy(value):
         if not isinstance(value, torch.Tensor) or isinstance(value, torch.nn.Parameter):
             return value
-        return made.setdefault(id(value), value.clone())
+        return copies.setdefault(id(value), value.clone())
 
     return tree_map(copy, args), tree_map(copy, kwargs)
 

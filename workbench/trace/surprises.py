@@ -45,8 +45,8 @@ def surprises_of(call, own):
         masked_nothing, all_keys_masked, overwrites_argument, tokens_torn, scaled_by_all_heads, mask_added, other_axis,
     ]  # fmt: skip
     with torch.no_grad():
-        found = (look(call) for look in (everywhere + in_own_code if own else everywhere))
-        return [words for words in found if words]
+        remarks = (look(call) for look in (everywhere + in_own_code if own else everywhere))
+        return [words for words in remarks if words]
 
 
 # ------------------------------------------------------------------------------------------------------ shapes
@@ -59,8 +59,8 @@ def both_enlarged(call):
         return f"the mask {_shape(shapes[1])} enlarged the tensor it fills, {_shape(shapes[0])}, to {_shape(result)}"
     if call.kind not in ARITHMETIC or len(shapes) < 2 or any(shape == result for shape in shapes):
         return None
-    added = list(zip(call.axis_added, call.before, strict=True))
-    if all(axis or len(kept.shape) < 2 for axis, kept in added):
+    axes_of_inputs = list(zip(call.axis_added, call.before, strict=True))
+    if all(axis or len(kept.shape) < 2 for axis, kept in axes_of_inputs):
         return None  # every row with every column, written out: not silent
     both = "both sides" if len(shapes) == 2 else "all sides"
     return f"broadcasting enlarged {both}: {' and '.join(map(_shape, shapes))} became {_shape(result)}; is that meant?"
@@ -114,9 +114,9 @@ def tokens_torn(call):
     (batch, n, _), (_, heads, _, head_dim) = call.before[0].shape, call.after.shape
     if call.after.shape != (batch, heads, n, head_dim) or min(n, heads, head_dim) < 2 or heads == n:
         return None
-    cut = f"{call.kind}({batch}, {n}, {heads}, {head_dim}).transpose(1, 2)"
+    code = f"{call.kind}({batch}, {n}, {heads}, {head_dim}).transpose(1, 2)"
     return (
-        f"tears tokens apart: a head's {head_dim} numbers no longer come from one token; {cut} gives each head its own"
+        f"tears tokens apart: a head's {head_dim} numbers no longer come from one token; {code} gives each head its own"
     )
 
 
@@ -240,6 +240,7 @@ def _axis(call):
 
 
 def _untouched(call):
+    """The inputs that still hold what they held before the call."""
     return call.inputs[1:] if call.in_place else call.inputs
 
 
@@ -266,6 +267,6 @@ def _is_triangle(tensor):
     """Whether a mask is causal whichever of its numbers masks, so that both of its axes are positions."""
     if tensor.shape[-1] != tensor.shape[-2] or tensor.ndim != 2:
         return False
-    held = tensor != tensor[0, -1]  # the corner behind the first query's future
-    rows, columns = torch.ones_like(held).nonzero().T
-    return bool(torch.equal(held.flatten(), (rows >= columns)))
+    visible = tensor != tensor[0, -1]  # the corner behind the first query's future
+    rows, columns = torch.ones_like(visible).nonzero().T
+    return bool(torch.equal(visible.flatten(), (rows >= columns)))

@@ -74,8 +74,8 @@ def _shape(shape_and_dtype):
 
 
 def remarks_of(step):
-    found = [f"⚠ {words}" for words in step.surprises]
-    return [*found, f"✗ {step.error}"] if step.error and not step.inner else found
+    remarks = [f"⚠ {words}" for words in step.surprises]
+    return [*remarks, f"✗ {step.error}"] if step.error and not step.inner else remarks
 
 
 def hidden_remarks(step):
@@ -177,14 +177,14 @@ def _matrix_as_html(step, index=None):
 # ------------------------------------------------------------------------------------------------------- a run
 
 
-def rows_of(steps, inner, depth=0, known=None):
+def rows_of(steps, inner, depth=0, kinds=None):
     """The tree as rows ("line", depth, place), ("call", depth, step), ("step", depth, step) or ("fold", depth, text).
 
     Of a loop the first and the last turn are shown, unless something is to be said about one between them.
     """
     rows, last, i = [], None, 0
-    known = {} if known is None else known  # the kinds of steps, each found once, however deep it is
-    turns = _turns([_kind(step, known) for step in steps])
+    kinds = {} if kinds is None else kinds  # step → its kind, worked out once, however deep it is
+    turns = _turns([_kind(step, kinds) for step in steps])
     while i < len(steps):
         step = steps[i]
         if (step.place.file, step.place.number) != last and step.place.text:
@@ -193,7 +193,7 @@ def rows_of(steps, inner, depth=0, known=None):
         opens = step.inner and (step.own or inner)
         rows.append(("call" if opens else "step", depth, step))
         if opens:
-            rows += rows_of(step.inner, inner, depth + 1, known)
+            rows += rows_of(step.inner, inner, depth + 1, kinds)
         i += 1
         if i in turns:
             until, times = turns[i]
@@ -205,16 +205,16 @@ def rows_of(steps, inner, depth=0, known=None):
 
 
 def _turns(kinds):
-    """Where loops can be folded: the step after the first turn → (the first step of the last turn, turns between)."""
-    found, i = {}, 0
+    """Where loops can be folded: {step after the first turn: (first step of the last turn, how many turns between)}."""
+    folds, i = {}, 0
     while i < len(kinds):
         period, end = _turn(kinds, i)
         if period:
-            found[i + period] = (end - period, (end - i) // period - 2)
+            folds[i + period] = (end - period, (end - i) // period - 2)
             i = end
         else:
             i += 1
-    return found
+    return folds
 
 
 def _turn(kinds, start):
@@ -229,17 +229,17 @@ def _turn(kinds, start):
     return 0, start
 
 
-def _kind(step, known):
+def _kind(step, kinds):
     """What makes two steps turns of the same loop: their line and operation, whatever the numbers, and the remarks.
 
     A call is like no other if something is to be said about an operation inside it.
     """
-    if step not in known:
-        inside, remarks = tuple(_kind(part, known) for part in step.inner), tuple(remarks_of(step))
-        told = any(told for *_, told in inside) if inside else bool(remarks)
-        name = re.sub(r"\d+", "#", step.operation), step.number if inside and told else ""
-        known[step] = step.place.file, step.place.number, name, remarks, inside, told
-    return known[step]
+    if step not in kinds:
+        inside, remarks = tuple(_kind(part, kinds) for part in step.inner), tuple(remarks_of(step))
+        has_remark = any(has_remark for *_, has_remark in inside) if inside else bool(remarks)
+        name = re.sub(r"\d+", "#", step.operation), step.number if inside and has_remark else ""
+        kinds[step] = step.place.file, step.place.number, name, remarks, inside, has_remark
+    return kinds[step]
 
 
 def rows_as_text(steps, inner=False):
@@ -364,10 +364,10 @@ def comparison_as_text(comparison, every=False):
     lines = [_names(comparison), comparison.verdict, ""]
     rows = _aligned(comparison)
     cells = [(_cell_text(a), sign, _cell_text(b), note) for a, b, sign, note in rows]
-    shown = range(len(rows)) if every else _telling(rows)
-    widths = [min(52, max((len(cells[i][side]) for i in shown), default=1)) for side in (0, 2)]
+    row_numbers = range(len(rows)) if every else _telling(rows)
+    widths = [min(52, max((len(cells[i][side]) for i in row_numbers), default=1)) for side in (0, 2)]
     lines.append(f"{'A'.ljust(widths[0])}     {'B'.ljust(widths[1])}".rstrip())
-    for i, left_out in _with_gaps(shown, len(rows)):
+    for i, left_out in _with_gaps(row_numbers, len(rows)):
         if left_out:
             lines.append(f"      … {show.count(len(rows[left_out]), 'row')}")
         elif i < ROWS_UP_TO:
@@ -382,7 +382,7 @@ def comparison_as_text(comparison, every=False):
 
 def comparison_as_html(comparison):
     rows = _aligned(comparison)
-    shown = _telling(rows)
+    row_numbers = _telling(rows)
     remarks = [
         f"<div style='border-left: 4px solid {WRONG}; padding-left: 0.5em'>{name} ⚠ step {step.number}, "
         f"{html.escape(f'{step.operation}: {words}')}</div>"
@@ -401,7 +401,7 @@ def comparison_as_html(comparison):
     ]
     head = "".join(f"<th scope='col' style='{CELL}'>{name}</th>" for name in ("A", "same?", "B", "where"))
     cells = []
-    for i, left_out in _with_gaps(shown, len(rows)):
+    for i, left_out in _with_gaps(row_numbers, len(rows)):
         if left_out:
             inside = "".join(_pair_as_html(*row) for row in rows[left_out])
             folded = show.folded(f"… {show.count(len(rows[left_out]), 'row')}", f"<table>{inside}</table>")
@@ -440,10 +440,10 @@ def _telling(rows):
     return sorted({*agree[-1:], parts, len(rows) - 1})
 
 
-def _with_gaps(shown, count):
+def _with_gaps(row_numbers, count):
     """(row, None) of each row that is shown, and (row, the slice of rows before it) where some are left out."""
     last = -1
-    for i in [*shown, count]:
+    for i in [*row_numbers, count]:
         if i - last > 1:
             yield i, slice(last + 1, i)
         if i < count:
@@ -458,12 +458,12 @@ def _names(comparison):
 def _aligned(comparison):
     """Rows (a, b, sign, note); the row of the first difference carries the note."""
     rows, difference = [], comparison.difference
-    found = (difference.first, difference.second) if difference else (None, None)
+    parting_steps = (difference.first, difference.second) if difference else (None, None)
     for a, b, same in comparison.pairs:
-        here = any(step is not None and any(step is f for f in found) for step in (a, b))
+        here = any(step is not None and any(step is f for f in parting_steps) for step in (a, b))
         sign = "=" if same else "≠" if a and b else "·"
-        noted = any(row[3] for row in rows)
-        rows.append((a, b, sign, "← here they part" if here and not noted else ""))
+        is_marked = any(row[3] for row in rows)
+        rows.append((a, b, sign, "← here they part" if here and not is_marked else ""))
     return rows
 
 

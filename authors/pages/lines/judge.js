@@ -6,6 +6,7 @@ import { CLOSE_CALL, UNSURE } from "./limits.js";
 import { MODULES, Python, parsed, readable, Unreadable } from "./python.js";
 import {
   isFloat,
+  keep,
   laidOut,
   listOf,
   Mistake,
@@ -31,7 +32,7 @@ function revived(data, lesson, python) {
   if ("i" in data) return BigInt(data.i);
   if ("v" in data) return data.f ? (INFINITE[data.v] ?? data.v) : data.v;
   if ("d" in data) return Dtype.of(data.d);
-  if ("l" in data) return each(data.l);
+  if ("l" in data) return keep(each(data.l));
   if ("u" in data)
     return Object.assign(Tuple.from(each(data.u)), data.fields ? { fields: data.fields, of: data.of } : {});
   if ("class" in data) return (positional) => Object.assign(Tuple.named(data.class, ...positional), { of: data.of });
@@ -42,10 +43,10 @@ function revived(data, lesson, python) {
   return new Thing("this module", new Map(attributes));
 }
 const INFINITE = { nan: NaN, inf: Infinity, "-inf": -Infinity };
-/** A recorded tensor, made once: nothing writes into one. */
+/** A recorded tensor, made once. */
 function tensorAt(lesson, place) {
   lesson.madeTensors ??= [];
-  lesson.madeTensors[place] ??= tensorOf(lesson.tensors[place]);
+  lesson.madeTensors[place] ??= keep(tensorOf(lesson.tensors[place]));
   return lesson.madeTensors[place];
 }
 /** As own_lines.py writes it: numbers, or a text and what is needed to read it; strides where it is not contiguous. */
@@ -80,7 +81,7 @@ function answerOf(data, line, lesson) {
     const { dtype } = settings;
     const python = pythonFor(line, lesson, new Set(Object.keys(lesson.lines)));
     python.run(line.course);
-    workedOut.set(data, python.run(data.code));
+    workedOut.set(data, keep(python.run(data.code)));
     settings.dtype = dtype;
   }
   return workedOut.get(data);
@@ -113,7 +114,7 @@ function pythonFor(line, lesson, done, isSingle = false) {
     if ("own" in data) names.set(name, answerOf(lesson.lines[data.own].right, lesson.lines[data.own], lesson));
     else if (!("source" in data || "code" in data)) names.set(name, revived(data, lesson, python));
   }
-  for (const [name, data] of own) if ("code" in data) names.set(name, python.run(data.code));
+  for (const [name, data] of own) if ("code" in data) names.set(name, keep(python.run(data.code)));
   for (const [, data] of own) if ("source" in data) define(python, data.source);
   return python;
 }

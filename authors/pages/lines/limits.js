@@ -12,8 +12,8 @@ export const DEEPEST = 40; // calls inside each other
 // or a difference is nearly as large as is allowed (between these parts of it), nothing is said of right and wrong.
 export const UNSURE = 1;
 export const CLOSE_CALL = [0.5, 2];
-// A view is one as in PyTorch, and `view` refuses what it refuses. But nothing is written in place, since a line that
-// does changes what the notebook goes on with; and how the result of an operation on a turned tensor lies in memory is
-// not known here, so `view` of one is not tried.
+// A view is one as in PyTorch, and `view` refuses what it refuses. A line writes in place into what it has made itself,
+// not into what the notebook goes on with. How the result of an operation on a turned tensor lies in memory is not known
+// here, so `view` of one is not tried, and nothing is written into one that was reshaped.
 // The numbers of a tensor with hundreds of them are recorded to a tenth of what is allowed, or to what is allowed where
-// the answers are worked out from the same numbers; the logits of lesson 11 in 1000ths.
+// the answers are worked out from the same numbers; more coarsely where an answer adds many up to one number.

@@ -2,8 +2,19 @@
 
 import { parser } from "@lezer/python";
 import { DEEPEST, MOST_CALLS } from "./limits.js";
-import { begin, Mistake, numbersOf, numelOf, refuse, select, Tensor, Unknown } from "./tensor.js";
-import { BINARY, FUNCTIONS, fromTensor, indexed, METHODS, OF_FUNCTIONAL, PROPERTIES, UNARY } from "./torch.js";
+import { begin, Mistake, numbersOf, numelOf, refuse, refuseLessons, select, Tensor, Unknown } from "./tensor.js";
+import {
+  BINARY,
+  FUNCTIONS,
+  fromTensor,
+  indexed,
+  METHODS,
+  OF_FUNCTIONAL,
+  overwrite,
+  PROPERTIES,
+  UNARY,
+  writeAt,
+} from "./torch.js";
 import { Dtype, ELLIPSIS, isNumber, kindOf, numberOf, Once, Slice, sequence, Thing, Tuple } from "./values.js";
 
 /** What cannot be read as Python: a reason, and from where to where. */
@@ -334,6 +345,25 @@ function operate(sign, a, b) {
   throw new Unknown(`\`${sign}\` of ${kindOf(a)} and ${kindOf(b)}`);
 }
 
+/** What `before += by` gives, or another sign; tensors and lists that the line has made are written over. */
+function updated(before, sign, by) {
+  if (before instanceof Tensor && sign !== "@") return overwrite([before, by], () => operate(sign, before, by));
+  const isLonger = sign === "+" && Array.isArray(before) && !(before instanceof Tuple);
+  if (!isLonger) return operate(sign, before, by);
+  extend(before, iterated(by));
+  return before;
+}
+function extend(list, more) {
+  refuseLessons(list);
+  for (const one of more) if (list.push(one) > MOST_CALLS) throw new Unknown("so long a list");
+  return null;
+}
+function placeIn(list, place) {
+  if (place < -list.length || place >= list.length)
+    throw new Mistake(`IndexError: ${kindOf(list)} of ${list.length} has no place ${place}`);
+  return place < 0 ? place + list.length : place;
+}
+
 const cut = (list, { from, to, step }) => {
   const by = Number(step ?? 1n);
   if (by < 1) throw new Unknown("a list from its end on");
@@ -416,9 +446,7 @@ export class Python {
   doUpdateStatement(node, at) {
     const [target, sign, ...rest] = children(node);
     const before = this.value(target, at);
-    if (before instanceof Tensor || Array.isArray(before))
-      throw new Unknown(`\`${text(at.source, sign)}\`, which writes into ${kindOf(before)},`);
-    this.bind([target], operate(text(at.source, sign).slice(0, -1), before, this.oneOrTuple(rest, at)), at);
+    this.bind([target], updated(before, text(at.source, sign).slice(0, -1), this.oneOrTuple(rest, at)), at);
   }
   doReturnStatement(node, at) {
     if (at.scope === this.globals) throw new Unreadable("`return` stands in functions only", node.from, node.to);
@@ -435,6 +463,15 @@ export class Python {
       if (name === "else") return this.block(this.body(all[i + 1]), at);
       if (name !== "if" && name !== "elif") continue;
       if (isTrue(this.value(all[i + 1], at))) return this.block(this.body(all[i + 2]), at);
+    }
+    return null;
+  }
+  doWhileStatement(node, at) {
+    const [, condition, body, ...more] = children(node);
+    if (more.length) throw new Unknown("`else` behind a loop");
+    while (isTrue(this.value(condition, at))) {
+      const out = this.block(this.body(body), at);
+      if (out instanceof Returned) return out;
     }
     return null;
   }
@@ -490,7 +527,20 @@ export class Python {
       const inner = children(target).filter(({ name }) => !/^[()[\]]$/.test(name));
       this.bind(inner, value, at, target.name === "ArrayExpression");
     } else if (target.name === "VariableName") at.scope.names.set(text(at.source, target), value);
+    else if (target.name === "MemberExpression" && children(target)[1].name === "[") this.writeInto(target, value, at);
     else throw new Unknown(`\`${text(at.source, target)} = …\`, which writes into what is there,`);
+  }
+
+  /** `a[…] = value`, with a tensor or a list that the line has made. */
+  writeInto(target, value, at) {
+    const [of, , ...rest] = children(target);
+    const owner = this.value(of, at);
+    const key = this.key(rest.slice(0, -1), at);
+    if (owner instanceof Tensor) return writeAt(owner, key, value);
+    if (!Array.isArray(owner) || owner instanceof Tuple || typeof key !== "bigint")
+      throw new Unknown(`\`${text(at.source, target)} = …\`, which writes into what is there,`);
+    refuseLessons(owner);
+    owner[placeIn(owner, Number(key))] = value;
   }
 
   // ---- expressions
@@ -554,6 +604,16 @@ export class Python {
   ofString(node, { source }) {
     const plain = /^(["'])([^"'\\]*)\1$/.exec(text(source, node));
     return plain ? plain[2] : fail("a text like this");
+  }
+  /** A text with values in it: a line may print one, and nothing else. */
+  ofFormatString(node, at) {
+    for (const place of node.getChildren("FormatReplacement")) {
+      const inner = children(place).filter(({ name }) => !/^([{}]|Format.*)$/.test(name));
+      const shown = this.oneOrTuple(inner, at);
+      const isOne = isNumber(shown) || (shown instanceof Tensor && !shown.shape.length);
+      if (place.getChild("FormatSpec") && !isOne) throw new Unknown(`\`${text(at.source, place)}\``);
+    }
+    return new Thing("a text with values in it", new Map());
   }
   ofParenthesizedExpression(node, at) {
     return this.value(parts(node)[0], at);
@@ -639,9 +699,7 @@ export class Python {
         : key instanceof Tensor && !key.shape.length
           ? Number(fromTensor("int64", numbersOf(key)[0]))
           : fail(`${kindOf(key)} in [ ] behind ${kindOf(owner)}`);
-    if (place < -owner.length || place >= owner.length)
-      throw new Mistake(`IndexError: ${kindOf(owner)} of ${owner.length} has no place ${place}`);
-    return owner[place < 0 ? place + owner.length : place];
+    return owner[placeIn(owner, place)];
   }
   /** What stands in square brackets. */
   key(nodes, at) {
@@ -678,8 +736,7 @@ export class Python {
         close: nearest(name, [...METHODS.keys(), ...Object.keys(PROPERTIES)]),
       });
     }
-    if (name === "append" && Array.isArray(owner) && !(owner instanceof Tuple))
-      return ([x]) => (owner.push(x) > MOST_CALLS ? fail("so long a list") : null);
+    if (name === "append" && Array.isArray(owner) && !(owner instanceof Tuple)) return ([x]) => extend(owner, [x]);
     if (owner instanceof Tuple && owner.fields?.includes(name)) return owner[owner.fields.indexOf(name)];
     throw new Unknown(`\`${words}.${name}\``);
   }

@@ -72,6 +72,14 @@ export function newTensor(dtype, shape, numbers, layoutKnown = true) {
   return Object.assign(new Tensor(dtype, shape, data), { layoutKnown });
 }
 
+/** A copy that lies in memory as the tensor does, as far as it is known. */
+export function clone(tensor) {
+  const { shape, strides, layoutKnown } = tensor;
+  const isDense = strides.reduce((sum, stride, d) => sum + stride * (shape[d] - 1), 1) === numelOf(shape);
+  const copy = isDense ? laidOut(tensor, strides) : contiguous(tensor);
+  return Object.assign(copy, { layoutKnown: isDense && layoutKnown });
+}
+
 /** The same numbers, placed in memory as a tensor was that had these strides. */
 export function laidOut(tensor, strides) {
   const size = strides.reduce((sum, stride, d) => sum + stride * (tensor.shape[d] - 1), 1);
@@ -124,6 +132,47 @@ export function listOf(tensor, numbers = numbersOf(tensor), depth = 0, from = 0)
   const size = numelOf(tensor.shape.slice(depth + 1));
   if (depth === tensor.shape.length) return tensor.dtype === "bool" ? numbers[from] === 1 : numbers[from];
   return Array.from({ length: tensor.shape[depth] }, (_, i) => listOf(tensor, numbers, depth + 1, from + i * size));
+}
+
+// --------------------------------------------------------------------------------------------------- writing in place
+
+const ofTheLesson = new WeakSet();
+const perhapsShared = new WeakSet(); // memory of which is not known whether PyTorch has a copy
+/** What was made of a tensor, as a view or a copy: which of them PyTorch makes is known only with the layout. */
+function unsure(tensor, made) {
+  if (!tensor.layoutKnown) for (const one of [tensor, made]) perhapsShared.add(one.data);
+  return made;
+}
+/** Marks a tensor or a list as one with which the notebook goes on, so that no line writes into it. */
+export function keep(x) {
+  if (x instanceof Tensor) ofTheLesson.add(x.data);
+  else if (Array.isArray(x)) ofTheLesson.add(x);
+  return x;
+}
+export function refuseLessons(memory) {
+  if (ofTheLesson.has(memory)) throw new Unknown("a line that writes into what the notebook goes on with");
+}
+export const refuseWriting = () => unknown("writing into a tensor like this");
+/** Where in memory each number of a tensor lies, as a tensor of its shape. */
+export function placesIn({ shape, strides, offset, data }) {
+  room([data.length]);
+  return new Tensor("int64", shape, Float64Array.from(data.keys()), strides, offset);
+}
+/** Whether a tensor lies in the same memory as another, but not at these places of it. */
+export const readsOtherwise = (a, b, places = placesIn(b)) =>
+  a.data === b.data && String(numbersOf(placesIn(a))) !== String(numbersOf(places));
+
+/** Writes a value, made as large as needed, to these places of a tensor's memory. */
+export function write(tensor, places, value) {
+  refuseLessons(tensor.data);
+  const to = numbersOf(places);
+  const isTwice = new Set(to).size < to.length;
+  if (perhapsShared.has(tensor.data) || isTwice || readsOtherwise(value, tensor, places)) refuseWriting();
+  const ones = value.shape.findIndex((size) => size !== 1); // in front, which fall away
+  const plain = reshape(value, value.shape.slice(ones < 0 ? value.shape.length : ones));
+  const round = ROUND[tensor.dtype];
+  numbersOf(expand(plain, places.shape)).forEach((x, i) => (tensor.data[to[i]] = round(x)));
+  return tensor;
 }
 
 // ------------------------------------------------------------------------------------------------------------ axes
@@ -257,12 +306,15 @@ export function view(tensor, sizes) {
 export function reshape(tensor, sizes) {
   const shape = completed(sizes, numelOf(tensor.shape), "reshape");
   const strides = tensor.isContiguous ? rowMajor(shape) : viewStrides(tensor, shape);
-  return strides
+  const out = strides
     ? viewOf(tensor, shape, strides)
     : newTensor(tensor.dtype, shape, numbersOf(tensor), tensor.layoutKnown);
+  return unsure(tensor, out);
 }
 
 export const contiguous = (tensor) => newTensor(tensor.dtype, tensor.shape, numbersOf(tensor));
+/** The tensor, or where its numbers lie otherwise a copy. */
+export const inOrder = (tensor) => unsure(tensor, tensor.isContiguous ? tensor : contiguous(tensor));
 
 export function flatten(tensor, from, to) {
   const { shape } = tensor;

@@ -472,7 +472,7 @@ const BOTH = {
   cumsum: ["input:t dim:i dtype:d=None", (x, dim, dtype) => t.along(x, dim, sumKind(x, dtype), (list) => { let so = 0; t.total(list); return list.map((one) => (so += one)); })],
   tril: ["input:t diagonal:i=0", (x, k) => triangle(x, (i, j) => j - i <= k)],
   triu: ["input:t diagonal:i=0", (x, k) => triangle(x, (i, j) => j - i >= k)],
-  diag: ["input:t diagonal:i=0", diag],
+  diag: ["input:t diagonal:i=0", (x, k) => t.contiguous(diag(x, k))],
   diagonal: ["input:t offset:i=0 dim1:i=0 dim2:i=1", t.diagonal],
   transpose: ["input:t dim0:i dim1:i", t.transpose],
   swapaxes: ["input:t axis0:i axis1:i", t.transpose],
@@ -494,7 +494,7 @@ const BOTH = {
   nan_to_num: ["input:t nan:f=None posinf:f=None neginf:f=None", nanToNum],
   maximum: ["input:t other:t", maximum],
   pow: ["input:n exponent:n", (x, y) => BINARY["**"](x, y)],
-  clone: ["input:t", (x) => (x.isContiguous ? t.contiguous(x) : x)],
+  clone: ["input:t", t.clone],
   detach: ["input:t", (x) => x],
   neg: ["input:t", UNARY["-"]],
   numel: ["input:t", (x) => BigInt(t.numelOf(x.shape))],
@@ -539,7 +539,7 @@ const OF_TENSORS = {
   dim: ["input:t", (x) => BigInt(x.shape.length)],
   item: ["input:t", item],
   tolist: ["input:t", asList],
-  contiguous: ["input:t", (x) => (x.isContiguous ? x : t.contiguous(x))],
+  contiguous: ["input:t", t.inOrder],
   float: ["input:t", (x) => t.cast(x, "float32")],
   double: ["input:t", (x) => t.cast(x, "float64")],
   long: ["input:t", (x) => t.cast(x, "int64")],
@@ -599,6 +599,31 @@ export const PROPERTIES = {
   device: () => null,
   is_mps: () => false,
 };
+
+/** `x[key] = value`. */
+export function writeAt(x, key, value) {
+  if (!isNumber(value) && !(value instanceof Tensor)) throw new Unknown(`${kindOf(value)} written into a tensor`);
+  const isPicked = (key instanceof Tuple ? [...key] : [key]).some((one) => one instanceof Tensor || Array.isArray(one));
+  if (isPicked && value instanceof Tensor && value.dtype !== x.dtype) t.refuseWriting();
+  t.write(
+    x,
+    indexed(t.placesIn(x), key),
+    value instanceof Tensor ? value : newTensor("float64", [], [numberOf(value)]),
+  );
+}
+/** Writes what an operation gives over its first operand, as `x += …` does. */
+export function overwrite([x, ...others], work) {
+  if (others.some((one) => one instanceof Tensor && t.readsOtherwise(one, x))) t.refuseWriting();
+  const result = work();
+  const words = `${shapeInWords(result.shape)} does not fit into ${shapeInWords(x.shape)}, in which it is written`;
+  refuse(result.shape.join() !== x.shape.join(), "RuntimeError", words);
+  const isOtherSort = (t.isFloat(result.dtype) && isWhole(x)) || (x.dtype === "bool" && result.dtype !== "bool");
+  refuse(isOtherSort, "RuntimeError", `${result.dtype} cannot be written into a tensor of ${x.dtype}`);
+  return t.write(x, t.placesIn(x), result);
+}
+const IN_PLACE = "masked_fill add sub mul div exp sqrt square tril triu".split(" ");
+for (const name of IN_PLACE)
+  METHODS.set(`${name}_`, (given, named) => overwrite(given, () => METHODS.get(name)(given, named)));
 
 /** What stands in square brackets behind a tensor, as `index` takes it. */
 export function indexed(x, key) {

@@ -58,10 +58,10 @@ def draw(id, rng):
     above = [one for one in candidates if one[0] > right][: MOST - rank]
     if len(below) < rank or len(above) < MOST - rank:
         return None
-    options = [wrong(number(x), told, x) for x, told in below + above]
+    options = [wrong(number(x), mistake, x) for x, mistake in below + above]
     why = (
-        f"Scores {listed(scores)}, divided by 2: {listed(halves)}; weights "
-        f"{listed([round(w, 3) for w in weights])}; their sum with the values is {number(right)}."
+        f"Scores {in_a_row(scores)}, divided by 2: {in_a_row(halves)}; weights "
+        f"{in_a_row([round(w, 3) for w in weights])}; their sum with the values is {number(right)}."
     )
     parts = (
         f"One query and {keys} keys of {D_K} numbers, and a value of one number for each key:",
@@ -75,17 +75,17 @@ def draw(id, rng):
 
 
 def output_with(name, tensors):
-    """(the output of attention with this misconception, what is told of it)."""
-    (output, _), told = with_mistake("2.2", name, *tensors)
-    return output.item(), told
+    """(the output of attention with this misconception, what `misconception` returns)."""
+    (output, _), mistake = with_mistake("2.2", name, *tensors)
+    return output.item(), mistake
 
 
 def distinct(pairs):
     """Pairs of a number and what leads to it, without those that could be confused with one before."""
     different = []
-    for x, told in pairs:
+    for x, mistake in pairs:
         if not any(could_be_confused(x, other) for other, _ in different):
-            different.append((x, told))
+            different.append((x, mistake))
     return different
 
 
@@ -105,7 +105,7 @@ def texts(row):
     return tuple(number(x) for x in row)
 
 
-def listed(numbers):
+def in_a_row(numbers):
     """Numbers in a sentence, with commas between them and at most three decimals."""
     return ", ".join(number(float(round(x, 3))) if isinstance(x, float) and x == round(x, 2) else
                      (f"{x:.3f}" if isinstance(x, float) else number(x)) for x in numbers)  # fmt: skip

@@ -18,7 +18,7 @@ from ..item import (
     is_same,
     item,
     misconception,
-    named,
+    new_mistake,
     number,
     reworded,
     slip,
@@ -29,24 +29,24 @@ from .by_hand import softmax
 
 
 def draw(id, rng):
-    """An `Item` of one of the questions below, drawn too, or None for numbers that do not serve."""
-    asked = [
+    """An `Item` of one of the questions below, itself drawn at random; None where the numbers do not serve."""
+    kinds = [
         scores_of_a_query, after_softmax, spread, new_scores, scores_in_all, kept_bytes, back_through_softmax,
         parameters, longer_text, ignorance, shared_head,
     ]  # fmt: skip
-    return rng.choice(asked)(id, rng)
+    return rng.choice(kinds)(id, rng)
 
 
-def made(id, lesson, parts, asks, right, checked, wrongs, rng, why):
-    """An item with numbers for options; `checked` is the right one, come to in another way."""
+def number_item(id, lesson, parts, asks, right, checked, wrongs, rng, why):
+    """An item with numbers for options; `checked` is the right number, computed in a second way."""
     if abs(right - checked) > 1e-9 * max(1, abs(right)):
         raise AssertionError(f"{id}: {right} in one way, {checked} in the other")
-    shown = Option(number(right), why, value=right if isinstance(right, float) else None)
+    right_option = Option(number(right), why, value=right if isinstance(right, float) else None)
     rng.shuffle(wrongs)
     below, above = [], []
-    for x, told in wrongs:
-        option = wrong(number(x), told, x if isinstance(x, float) else None)
-        if is_same(option, shown):
+    for x, mistake in wrongs:
+        option = wrong(number(x), mistake, x if isinstance(x, float) else None)
+        if is_same(option, right_option):
             return None  # a mistake would get points
         if not any(is_same(option, other) for other in below + above):
             (below if x < right else above).append(option)
@@ -54,7 +54,7 @@ def made(id, lesson, parts, asks, right, checked, wrongs, rng, why):
     if len(below) < rank or len(above) < FEWEST - 1 - rank:
         return None
     options = below[:rank] + above[: FEWEST - 1 - rank]
-    return item(id, lesson, parts, asks, shown, options, rng)
+    return item(id, lesson, parts, asks, right_option, options, rng)
 
 
 def in_brackets(x):
@@ -81,7 +81,7 @@ def scores_of_a_query(id, rng):
     parts = (Table("query", (tuple(number(x) for x in query),)), Table("keys", rows))
     why = "Multiplied in pairs and added: " + " + ".join(map(in_brackets, products)) + "."
     asks = f"What is the score of this query with key {place}, keys counted from 0, before anything is divided?"
-    return made(id, 1, parts, asks, right, checked, wrongs, rng, why)
+    return number_item(id, 1, parts, asks, right, checked, wrongs, rng, why)
 
 
 def after_softmax(id, rng):
@@ -91,9 +91,9 @@ def after_softmax(id, rng):
     if not 0 < sum(scores[: 4 - hidden]) < sum(scores):
         return None  # without e the rest would have all or nothing
     weights = softmax(scores)
-    left = weights[: 4 - hidden]
+    weights_left = weights[: 4 - hidden]
     right, checked = (
-        100 * sum(left),
+        100 * sum(weights_left),
         100 * torch.softmax(torch.tensor(scores, dtype=torch.float64), 0)[: 4 - hidden].sum(),
     )
     wrongs = [
@@ -109,7 +109,7 @@ def after_softmax(id, rng):
     )
     asks = "What do the weights of this row sum to now, in per cent?"
     why = f"The erased {number(100 - right)} % are missing, so the row no longer sums to 1."
-    return made(id, 3, parts, asks, right, checked.item(), wrongs, rng, why)
+    return number_item(id, 3, parts, asks, right, checked.item(), wrongs, rng, why)
 
 
 def spread(id, rng):
@@ -119,9 +119,9 @@ def spread(id, rng):
     right, checked = math.sqrt(per_head / width), (torch.tensor(1.0 / heads, dtype=torch.float64)).sqrt().item()
     wrongs = [
         (per_head / width, slip("04.root", "variance")),
-        (1.0, named("as it is meant", f"That is with √{per_head}; here the scores are divided by √{width}.")),
-        (math.sqrt(per_head), named("undivided", "That is of scores that nothing divides.")),
-        (float(per_head), named("undivided variance", "That is the variance of scores that nothing divides.")),
+        (1.0, new_mistake("as it is meant", f"That is with √{per_head}; here the scores are divided by √{width}.")),
+        (math.sqrt(per_head), new_mistake("undivided", "That is of scores that nothing divides.")),
+        (float(per_head), new_mistake("undivided variance", "That is the variance of scores that nothing divides.")),
     ]
     parts = (
         f"Entries of queries and keys have mean 0 and variance 1, and are independent. An embedding of {width} "
@@ -129,27 +129,29 @@ def spread(id, rng):
     )
     why = f"A score is a sum of {per_head} products, so its standard deviation is √{per_head}, here over √{width}."
     asks = "What is the standard deviation of the scores, rounded to two decimals?"
-    return made(id, 4, parts, asks, right, checked, wrongs, rng, why)
+    return number_item(id, 4, parts, asks, right, checked, wrongs, rng, why)
 
 
 def new_scores(id, rng):
     """Lesson 10: how many scores one more token costs with a cache."""
-    read, heads = rng.randint(4, 30), rng.choice([1, 2, 4, 8])
-    right = heads * (read + 1)
+    tokens, heads = rng.randint(4, 30), rng.choice([1, 2, 4, 8])
+    right = heads * (tokens + 1)
     wrongs = [
-        (heads * (read + 1) ** 2, slip("10.scores-in-all", "square")),
-        (heads * (2 * read + 1), slip("10.new-scores", "column_too")),
-        (heads * read, slip("10.my-keys", "key_forgotten")),
-        (heads * (read + 1) * (read + 2) // 2, slip("10.new-scores", "recomputed")),
+        (heads * (tokens + 1) ** 2, slip("10.scores-in-all", "square")),
+        (heads * (2 * tokens + 1), slip("10.new-scores", "column_too")),
+        (heads * tokens, slip("10.my-keys", "key_forgotten")),
+        (heads * (tokens + 1) * (tokens + 2) // 2, slip("10.new-scores", "recomputed")),
     ]
-    query, kept = torch.zeros(heads, 1, 2), torch.zeros(heads, read, 2)
-    _, cache = cached_attention(query, query, query, Cache(kept, kept, read))
+    query, keys = torch.zeros(heads, 1, 2), torch.zeros(heads, tokens, 2)
+    _, cache = cached_attention(query, query, query, Cache(keys, keys, tokens))
     parts = (
-        f"A model with a cache has read {read} tokens. One layer, {heads} head{'s' * (heads > 1)}. One more token "
+        f"A model with a cache has read {tokens} tokens. One layer, {heads} head{'s' * (heads > 1)}. One more token "
         "comes.",
     )
-    why = f"One query meets {read} kept keys and its own, in {heads} head{'s' * (heads > 1)}."
-    return made(id, 10, parts, "How many scores are computed now?", right, cache.keys[..., 0].numel(), wrongs, rng, why)
+    why = f"One query meets {tokens} kept keys and its own, in {heads} head{'s' * (heads > 1)}."
+    return number_item(
+        id, 10, parts, "How many scores are computed now?", right, cache.keys[..., 0].numel(), wrongs, rng, why
+    )
 
 
 def scores_in_all(id, rng):
@@ -164,23 +166,25 @@ def scores_in_all(id, rng):
     ]
     parts = (f"A model with a cache reads {n} tokens, one after the other. One layer, one head.",)
     why = f"The first token has 1 score, the last {n}: together {n} · {n + 1} / 2."
-    return made(id, 10, parts, "How many scores are computed in all?", right, checked, wrongs, rng, why)
+    return number_item(id, 10, parts, "How many scores are computed in all?", right, checked, wrongs, rng, why)
 
 
 def kept_bytes(id, rng):
     """Lesson 10: bytes of the cache for each token, where heads share keys and values."""
     layers, heads, wide = rng.choice([12, 16, 24, 32]), rng.choice([8, 16, 32]), rng.choice([64, 128])
-    shared = heads // rng.choice([2, 4])  # with 8 the bits would be what unshared heads take
-    right, checked = 2 * layers * shared * wide * 2, cache_bytes(layers, shared, wide)
+    kv_heads = heads // rng.choice([2, 4])  # with 8 the bits would be what unshared heads take
+    right, checked = 2 * layers * kv_heads * wide * 2, cache_bytes(layers, kv_heads, wide)
     mistakes = "keys-alone", "query-heads", "in-bits", "one-layer"
-    model = layers, heads * wide, heads, shared, 1, 16  # bits for each number
-    wrongs = [(int(count), told) for count, told in (with_mistake("10.4", name, *model) for name in mistakes)]
+    model = layers, heads * wide, heads, kv_heads, 1, 16  # bits for each number
+    wrongs = [(int(count), mistake) for count, mistake in (with_mistake("10.4", name, *model) for name in mistakes)]
     parts = (
-        f"A model has {layers} layers, {heads} query heads of {wide} features each, and {shared} head"
-        f"{'s' * (shared > 1)} of keys and values that they share. Numbers take 2 bytes.",
+        f"A model has {layers} layers, {heads} query heads of {wide} features each, and {kv_heads} head"
+        f"{'s' * (kv_heads > 1)} of keys and values that they share. Numbers take 2 bytes.",
     )
-    why = f"2 (key and value) · {layers} layers · {shared} heads · {wide} features · 2 bytes."
-    return made(id, 10, parts, "How many bytes does the cache take for each token?", right, checked, wrongs, rng, why)
+    why = f"2 (key and value) · {layers} layers · {kv_heads} heads · {wide} features · 2 bytes."
+    return number_item(
+        id, 10, parts, "How many bytes does the cache take for each token?", right, checked, wrongs, rng, why
+    )
 
 
 def back_through_softmax(id, rng):
@@ -197,7 +201,7 @@ def back_through_softmax(id, rng):
         (float(grads[place]), slip("07.dS", "copied")),
         (weights[place] * grads[place], slip("07.dS", "mean_kept")),
         (weights[place] * (1 - weights[place]) * grads[place], slip("07.dS", "alone")),
-        *((gradients[place].item(), told) for gradients, told in mistakes),
+        *((gradients[place].item(), mistake) for gradients, mistake in mistakes),
     ]
     parts = (
         f"Softmax has made the weights {', '.join(map(str, weights))} of three scores. The gradient of the loss by the "
@@ -206,7 +210,7 @@ def back_through_softmax(id, rng):
     why = f"The row's mean is {number(mean)}; the rest is multiplied by the weight: "
     why += f"{weights[place]} · ({number(grads[place])} − {in_brackets(mean)})."
     asks = f"What is the gradient by score {place}, counted from 0, rounded to two decimals?"
-    return made(id, 7, parts, asks, right, checked, wrongs, rng, why)
+    return number_item(id, 7, parts, asks, right, checked, wrongs, rng, why)
 
 
 def parameters(id, rng):
@@ -224,13 +228,13 @@ def parameters(id, rng):
         ),
         (
             4 * (width * width // heads + width),
-            named("one head", "That is one head; each matrix makes all of them at once."),
+            new_mistake("one head", "That is one head; each matrix makes all of them at once."),
         ),
     ]
     parts = (f"Multi-head attention with an embedding of {width} features and {heads} heads, with biases.",)
     why = f"Four matrices of {width} · {width} numbers and four biases of {width}, however many heads there are."
-    counted = sum(p.numel() for p in module.parameters())
-    return made(id, 5, parts, "How many parameters has it?", right, counted, wrongs, rng, why)
+    checked = sum(p.numel() for p in module.parameters())
+    return number_item(id, 5, parts, "How many parameters has it?", right, checked, wrongs, rng, why)
 
 
 def longer_text(id, rng):
@@ -247,14 +251,14 @@ def longer_text(id, rng):
             ),
         ),
         (heads * n * n, slip("03.break-it", "unchanged")),
-        ((times * n) ** 2, named("one map", "That is one head; each of them has a map of its own.")),
+        ((times * n) ** 2, new_mistake("one map", "That is one head; each of them has a map of its own.")),
     ]
     parts = (
         f"A layer with {heads} heads holds its whole map of scores. At {n} tokens these are "
         f"{number(heads * n * n)} numbers.",
     )
     why = f"Each head has a row and a column for each token: {heads} · {times * n} · {times * n}."
-    return made(id, 5, parts, f"How many are they at {times * n} tokens?", right, checked, wrongs, rng, why)
+    return number_item(id, 5, parts, f"How many are they at {times * n} tokens?", right, checked, wrongs, rng, why)
 
 
 def ignorance(id, rng):
@@ -265,15 +269,18 @@ def ignorance(id, rng):
         torch.nn.functional.cross_entropy(torch.zeros(1, words, dtype=torch.float64), torch.tensor([0])).item(),
     )
     wrongs = [
-        (1 / words, named("a share", "That is the share of the right word; the loss is minus its logarithm.")),
-        (math.log2(words), named("base 2", "That is in bits, with the logarithm to base 2.")),
-        (0.0, named("all of it", "That is the loss of a model that gives the right word everything.")),
-        (float(words), named("perplexity", "That is the perplexity, e to the power of the loss.")),
-        (1 - 1 / words, named("what is missing", "That is what the share lacks of 1; the loss takes a logarithm.")),
+        (1 / words, new_mistake("a share", "That is the share of the right word; the loss is minus its logarithm.")),
+        (math.log2(words), new_mistake("base 2", "That is in bits, with the logarithm to base 2.")),
+        (0.0, new_mistake("all of it", "That is the loss of a model that gives the right word everything.")),
+        (float(words), new_mistake("perplexity", "That is the perplexity, e to the power of the loss.")),
+        (
+            1 - 1 / words,
+            new_mistake("what is missing", "That is what the share lacks of 1; the loss takes a logarithm."),
+        ),
     ]
     parts = (f"A model that knows nothing gives each of {words} words the same share.",)
     why = f"The loss is −ln(1 / {words}) = ln {words}."
-    return made(
+    return number_item(
         id,
         11,
         parts,
@@ -290,17 +297,17 @@ def shared_head(id, rng):
     """Lesson 10: which of the shared key heads a query head uses, counted from 0."""
     kv = rng.choice([2, 3, 4])
     groups = rng.choice([2, 3, 4])
-    asked = rng.randrange(kv * groups)
-    right, checked = asked // groups, torch.arange(kv).repeat_interleave(groups)[asked].item()
+    head = rng.randrange(kv * groups)
+    right, checked = head // groups, torch.arange(kv).repeat_interleave(groups)[head].item()
     wrongs = [
-        (asked % kv, misconception("10.2", "tiled")),
-        (asked, named("nobody shares", f"So it would be if nobody shared: there are only {kv} key heads.")),
-        (asked % groups, named("place among them", "That is its place among those that share one.")),
+        (head % kv, misconception("10.2", "tiled")),
+        (head, new_mistake("nobody shares", f"So it would be if nobody shared: there are only {kv} key heads.")),
+        (head % groups, new_mistake("place among them", "That is its place among those that share one.")),
         (right + 1, slip("10.start", "off_by_one")),
     ]
     parts = (
         f"{kv * groups} query heads share {kv} heads of keys and values, neighbours the same one; heads are "
         "counted from 0.",
     )
-    why = f"Each is shared by {groups}: {asked} // {groups} = {right}."
-    return made(id, 10, parts, f"Which key head does query head {asked} use?", right, checked, wrongs, rng, why)
+    why = f"Each is shared by {groups}: {head} // {groups} = {right}."
+    return number_item(id, 10, parts, f"Which key head does query head {head} use?", right, checked, wrongs, rng, why)

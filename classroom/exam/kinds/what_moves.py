@@ -4,7 +4,7 @@ import torch
 
 from attn_lib import causal_mask, padding_mask, scaled_dot_product_attention, window_mask
 
-from ..item import Option, item, named, slip, wrong
+from ..item import Option, item, new_mistake, slip, wrong
 
 CHANGED = {
     "input": "the input of token {0} (its query, key and value all come from it)",
@@ -32,22 +32,22 @@ def draw(id, rng):
     right = by_rule(mask, part, token)
     if right != by_trying(mask, part, token):
         raise AssertionError(f"{id}: {right} by the rule, {by_trying(mask, part, token)} by trying")
-    everybody, turned = frozenset(range(n)), tuple(zip(*mask, strict=True))
+    everybody, transposed = frozenset(range(n)), tuple(zip(*mask, strict=True))
     polarity = tuple(tuple(not may for may in row) for row in mask)
     wrongs = [
         (everybody, slip("03.moved", "unmasked")),
-        (by_rule(turned, part, token), slip("03.moved", "other")),
+        (by_rule(transposed, part, token), slip("03.moved", "other")),
         (by_rule(polarity, part, token), slip("03.lost", "polarity")),
         (right - {token}, slip("10.two-at-once", "strict")),
-        (frozenset({token}), named("itself alone", "Ask whose row of the mask has a True in its column.")),
+        (frozenset({token}), new_mistake("itself alone", "Ask whose row of the mask has a True in its column.")),
         (everybody - right, slip("03.lost", "polarity")),
         (frozenset(), slip("03.break-it", "unchanged")),
     ]
-    wrongs = [(who, told) for who, told in wrongs if who != right]
+    wrongs = [(who, mistake) for who, mistake in wrongs if who != right]
     why = WHY[part].format(token)
     parts = (f"{situation} Tokens are counted from 0 to {n - 1}; all numbers are drawn at random.",)
     asks = f"You change {CHANGED[part].format(token)} and nothing else. Which outputs change?"
-    options = [wrong(who_in_words(who, n), told, who) for who, told in wrongs]
+    options = [wrong(who_in_words(who, n), mistake, who) for who, mistake in wrongs]
     return item(id, 3, parts, asks, Option(who_in_words(right, n), why, value=right), options, rng)
 
 

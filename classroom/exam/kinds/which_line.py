@@ -15,7 +15,7 @@ TRIES = 3  # random inputs on which the faulty program must differ
 
 
 class Fault:
-    """A line as it is wrong, what is said against it, and what is right about the line where it stands unchanged."""
+    """A line with a mistake, the complaint about it, and what is right about the same line without the mistake."""
 
     def __init__(self, line, code, complaint, holds, told):
         self.line, self.code, self.complaint, self.holds, self.told = line, code, complaint, holds, told
@@ -24,9 +24,9 @@ class Fault:
 class Program:
     """Lines of a function's body, its faults, and what calls it beside the library's result."""
 
-    def __init__(self, lesson, head, lines, faults, given, library):
+    def __init__(self, lesson, head, lines, faults, arguments, library):
         self.lesson, self.head, self.lines, self.faults = lesson, head, lines, faults
-        self.given, self.library = given, library
+        self.given, self.library = arguments, library
 
     def source(self, fault=None):
         """The lines of the whole function, with one fault or none."""
@@ -40,9 +40,9 @@ class Program:
         names = {"torch": torch, "math": math}
         exec("\n".join(self.source(fault)), names)
         torch.manual_seed(seed)
-        given = self.given()
+        arguments = self.given()
         try:
-            return names["attend"](*given), self.library(*given)
+            return names["attend"](*arguments), self.library(*arguments)
         except RuntimeError as error:
             return error, None
 
@@ -171,7 +171,7 @@ def draw(id, rng):
 
 
 def denied(one, fault):
-    """What is told of a complaint that is not true: what is right there, or else what is wrong with that line."""
+    """The sentence on a complaint that is not true: what is right there, or else what is wrong with that line."""
     if one.line == fault.line:
         return "That line it is, but something else is wrong with it."
     return f"Line {one.line + 1} is right. {one.holds}."

@@ -18,17 +18,17 @@ def causal(id, rng):
     situation = (
         f"A text of {n} tokens is written from left to right; each token may attend to itself and to those before it."
     )
-    return made(id, 3, situation, causal_mask(n), mistaken("3.2", n, n), rng)
+    return mask_item(id, 3, situation, causal_mask(n), mistaken("3.2", n, n), rng)
 
 
 def cached(id, rng):
-    """Some tokens come to others whose keys are kept: a causal mask with more columns than rows."""
+    """New tokens after some whose keys are kept: a causal mask with more columns than rows."""
     new, old = rng.choice([2, 3]), rng.choice([2, 3])
     situation = (
         f"{old} tokens have been read and their keys are kept; {new} more come together. Each of these may attend to "
         "itself and to all tokens before it."
     )
-    return made(id, 10, situation, causal_mask(new, new + old), mistaken("3.2", new, new + old), rng)
+    return mask_item(id, 10, situation, causal_mask(new, new + old), mistaken("3.2", new, new + old), rng)
 
 
 def padded(id, rng):
@@ -41,7 +41,7 @@ def padded(id, rng):
     )
     lengths = torch.tensor([real])
     more = "The library's mask has one row, which holds for every query."
-    return made(id, 3, situation, padding_mask(lengths, n), mistaken("3.1", lengths, n), rng, more)
+    return mask_item(id, 3, situation, padding_mask(lengths, n), mistaken("3.1", lengths, n), rng, more)
 
 
 def causal_and_padded(id, rng):
@@ -54,19 +54,19 @@ def causal_and_padded(id, rng):
     )
     lengths, past = torch.tensor([real]), causal_mask(n)
     real_keys = padding_mask(lengths, n)
-    mistakes = [(past & mask, told) for mask, told in mistaken("3.1", lengths, n) if is_mask(mask, n, n)]
-    mistakes += [(mask & real_keys, told) for mask, told in mistaken("3.2", n, n) if is_mask(mask, n, n)]
-    return made(id, 3, situation, real_keys & past, mistakes, rng)
+    mistakes = [(past & mask, mistake) for mask, mistake in mistaken("3.1", lengths, n) if is_mask(mask, n, n)]
+    mistakes += [(mask & real_keys, mistake) for mask, mistake in mistaken("3.2", n, n) if is_mask(mask, n, n)]
+    return mask_item(id, 3, situation, real_keys & past, mistakes, rng)
 
 
 def window(id, rng):
     """A window of some tokens: the window mask."""
     n, wide = rng.choice([(5, 2), (5, 3), (6, 3), (6, 2), (6, 4)])
     situation = f"A text of {n} tokens; each may attend to the {wide} latest tokens, and is itself one of them."
-    return made(id, 10, situation, window_mask(n, n, wide), mistaken("10.3", n, n, wide), rng)
+    return mask_item(id, 10, situation, window_mask(n, n, wide), mistaken("10.3", n, n, wide), rng)
 
 
-def made(id, lesson, situation, mask, mistakes, rng, more=""):
+def mask_item(id, lesson, situation, mask, mistakes, rng, more=""):
     """The item for a mask and what mistakes make of it, in a drawn order.
 
     Left out are results that are no mask of this shape, or the right one, or that hide everything, which needs no
@@ -74,17 +74,19 @@ def made(id, lesson, situation, mask, mistakes, rng, more=""):
     """
     n_queries, n_keys = mask.shape[-2:] if mask.ndim == 2 else (mask.size(-1),) * 2
     right = rows(mask, n_queries, n_keys)
-    wrongs = [(rows(other, n_queries, n_keys), told) for other, told in mistakes if is_mask(other, n_queries, n_keys)]
-    wrongs = [(other, told) for other, told in wrongs if other != right and any(map(any, other))]
+    wrongs = [
+        (rows(other, n_queries, n_keys), mistake) for other, mistake in mistakes if is_mask(other, n_queries, n_keys)
+    ]
+    wrongs = [(other, mistake) for other, mistake in wrongs if other != right and any(map(any, other))]
     rng.shuffle(wrongs)
-    wrongs = {told: (other, told) for other, told in wrongs}.values()  # one form of each mistake
+    wrongs = {mistake: (other, mistake) for other, mistake in wrongs}.values()  # one form of each mistake
     why = f"A row is a query, a column a key; ■ says that the query may attend to the key. {more}".strip()
     parts = (
         situation,
         "In each mask below a row is a query and a column a key; ■ is True, the query may attend to the key.",
     )
-    options = [wrong(shown(other), told, other) for other, told in wrongs]
-    return item(id, lesson, parts, "Which mask does that?", Option(shown(right), why, value=right), options, rng)
+    options = [wrong(as_table(other), mistake, other) for other, mistake in wrongs]
+    return item(id, lesson, parts, "Which mask does that?", Option(as_table(right), why, value=right), options, rng)
 
 
 def is_mask(result, n_queries, n_keys):
@@ -100,6 +102,6 @@ def rows(mask, n_queries, n_keys):
     return tuple(map(tuple, mask.expand(1, n_queries, n_keys)[0].tolist()))
 
 
-def shown(mask):
+def as_table(mask):
     """A mask's rows of True and False as a `Table` of ■ and ·."""
     return Table("", tuple(tuple("■" if may else "·" for may in row) for row in mask))

@@ -8,14 +8,16 @@ import torch
 
 from attn_lib import merge_heads, scaled_dot_product_attention, split_heads
 
-from ..item import Code, Option, item, misconception, named, reworded, slip, with_mistake, wrong
+from ..item import Code, Option, item, misconception, new_mistake, reworded, slip, with_mistake, wrong
 
-TURNED = reworded(slip("02.cross-scores", "transposed"), "Rows and columns have changed places: who asks has the rows.")
+SWAPPED = reworded(
+    slip("02.cross-scores", "transposed"), "Rows and columns have changed places: who asks has the rows."
+)
 
 
 def draw(id, rng):
     """An `Item` about one of the tensors below, drawn too, or None where too few wrong shapes are left."""
-    return rng.choice([scores, cross, split, weights, merged, averaged, padding, kept])(id, rng)
+    return rng.choice([scores, cross, split, weights, merged, averaged, padding, cached])(id, rng)
 
 
 def sizes(rng, *names):
@@ -34,34 +36,36 @@ def scores(id, rng):
     """The scores of self-attention."""
     s = sizes(rng, "batch", "n", "d")
     b, n, d = s["batch"], s["n"], s["d"]
-    made = torch.zeros(b, n, d) @ torch.zeros(b, n, d).transpose(-2, -1)
+    tensor = torch.zeros(b, n, d) @ torch.zeros(b, n, d).transpose(-2, -1)
     wrongs = [
         ((b, d, d), slip("02.cross-scores", "features")),
         ((n, n), slip("02.query-shape", "unbatched")),
         ((b, n, d), slip("02.query-shape", "unchanged")),
         (
             (b * n, b * n),
-            named("batch mixed in", "Sentences would attend to each other: the batch is an axis of its own."),
+            new_mistake("batch mixed in", "Sentences would attend to each other: the batch is an axis of its own."),
         ),
     ]
     code = f"q = torch.randn({b}, {n}, {d})", f"k = torch.randn({b}, {n}, {d})", "scores = q @ k.transpose(-2, -1)"
-    return asked(id, 2, code, "scores", (b, n, n), made, wrongs, rng, "A row for each query and a column for each key.")
+    return shape_item(
+        id, 2, code, "scores", (b, n, n), tensor, wrongs, rng, "A row for each query and a column for each key."
+    )
 
 
 def cross(id, rng):
     """The scores of cross-attention."""
     s = sizes(rng, "batch", "n", "m", "d")
     b, n, m, d = s["batch"], s["n"], s["m"], s["d"]
-    made = torch.zeros(b, n, d) @ torch.zeros(b, m, d).transpose(-2, -1)
+    tensor = torch.zeros(b, n, d) @ torch.zeros(b, m, d).transpose(-2, -1)
     wrongs = [
-        ((b, m, n), TURNED),
-        ((b, n, n), named("queries for keys", "You took the number of queries where that of the keys belongs.")),
+        ((b, m, n), SWAPPED),
+        ((b, n, n), new_mistake("queries for keys", "You took the number of queries where that of the keys belongs.")),
         ((n, m), slip("02.query-shape", "unbatched")),
         ((b, d, d), slip("02.cross-scores", "features")),
     ]
     code = f"q = torch.randn({b}, {n}, {d})", f"k = torch.randn({b}, {m}, {d})", "scores = q @ k.transpose(-2, -1)"
-    return asked(
-        id, 2, code, "scores", (b, n, m), made, wrongs, rng, "Who asks has the rows, who is asked the columns."
+    return shape_item(
+        id, 2, code, "scores", (b, n, m), tensor, wrongs, rng, "Who asks has the rows, who is asked the columns."
     )
 
 
@@ -70,7 +74,7 @@ def split(id, rng):
     s = sizes(rng, "batch", "n", "heads", "width")
     b, n, h, w = s["batch"], s["n"], s["heads"], s["width"]
     x = torch.zeros(b, n, w)
-    made = split_heads(x, h)
+    tensor = split_heads(x, h)
     wrongs = [
         shape_with("4.1", "not-transposed", x, h),
         shape_with("4.1", "merged-batch", x, h),
@@ -82,7 +86,7 @@ def split(id, rng):
     ]
     code = f"x = torch.randn({b}, {n}, {w})  # batch, tokens, features", f"heads = split_heads(x, {h})"
     why = f"Each of {h} heads gets {w} / {h} = {w // h} features of every token, and stands before the tokens."
-    return asked(id, 4, code, "heads", (b, h, n, w // h), made, wrongs, rng, why)
+    return shape_item(id, 4, code, "heads", (b, h, n, w // h), tensor, wrongs, rng, why)
 
 
 def weights(id, rng):
@@ -90,12 +94,12 @@ def weights(id, rng):
     s = sizes(rng, "batch", "n", "m", "heads", "width")
     b, n, m, h, w = s["batch"], s["n"], s["m"], s["heads"], s["width"]
     q, k = (split_heads(torch.zeros(b, length, w), h) for length in (n, m))
-    _, made = scaled_dot_product_attention(q, k, k)
+    _, tensor = scaled_dot_product_attention(q, k, k)
     wrongs = [
         ((b, n, m), slip("04.whole-shape", "averaged")),
         ((b, n, h, m), slip("04.whole-shape", "head_order")),
         ((b, h, m, m), slip("04.whole-shape", "n_k")),
-        ((b, h, m, n), TURNED),
+        ((b, h, m, n), SWAPPED),
         ((b, h, n, w // h), slip("02.cross-scores", "features")),
     ]
     code = (
@@ -104,7 +108,9 @@ def weights(id, rng):
         f"q, k, v = split_heads(x, {h}), split_heads(y, {h}), split_heads(y, {h})",
         "output, weights = scaled_dot_product_attention(q, k, v)",
     )
-    return asked(id, 4, code, "weights", (b, h, n, m), made, wrongs, rng, "Each head has a map: queries by keys.")
+    return shape_item(
+        id, 4, code, "weights", (b, h, n, m), tensor, wrongs, rng, "Each head has a map: queries by keys."
+    )
 
 
 def merged(id, rng):
@@ -112,22 +118,22 @@ def merged(id, rng):
     s = sizes(rng, "batch", "n", "heads", "width")
     b, n, h, w = s["batch"], s["n"], s["heads"], s["width"]
     x = torch.zeros(b, h, n, w // h)
-    made = merge_heads(x)
+    tensor = merge_heads(x)
     wrongs = [
         shape_with("4.2", "averaged", x),
         shape_with("4.2", "not-joined", x),
         ((n, w), slip("02.query-shape", "unbatched")),
         (
             (b, h, n * (w // h)),
-            named("tokens joined", "That joins a head's tokens; it is the heads of a token that are joined."),
+            new_mistake("tokens joined", "That joins a head's tokens; it is the heads of a token that are joined."),
         ),
     ]
     code = (
         f"heads = torch.randn({b}, {h}, {n}, {w // h})  # batch, heads, tokens, features",
         "joined = merge_heads(heads)",
     )
-    return asked(
-        id, 4, code, "joined", (b, n, w), made, wrongs, rng, f"Side by side they have {h} · {w // h} features."
+    return shape_item(
+        id, 4, code, "joined", (b, n, w), tensor, wrongs, rng, f"Side by side they have {h} · {w // h} features."
     )
 
 
@@ -136,11 +142,11 @@ def averaged(id, rng):
     s = sizes(rng, "batch", "n", "m", "heads", "width")
     b, n, m, h, w = s["batch"], s["n"], s["m"], s["heads"], s["width"]
     module = torch.nn.MultiheadAttention(w, h, batch_first=True)
-    _, made = module(torch.zeros(b, n, w), torch.zeros(b, m, w), torch.zeros(b, m, w))
+    _, tensor = module(torch.zeros(b, n, w), torch.zeros(b, m, w), torch.zeros(b, m, w))
     wrongs = [
-        ((b, h, n, m), named("unaveraged", "That is for each head by itself; they have been averaged.")),
+        ((b, h, n, m), new_mistake("unaveraged", "That is for each head by itself; they have been averaged.")),
         ((n, m), slip("02.query-shape", "unbatched")),
-        ((b, m, n), TURNED),
+        ((b, m, n), SWAPPED),
         ((b, n, w), slip("02.cross-scores", "features")),
     ]
     code = (
@@ -149,8 +155,8 @@ def averaged(id, rng):
         f"y = torch.randn({b}, {m}, {w})  # who is asked",
         "output, weights = module(x, y, y)",
     )
-    return asked(
-        id, 5, code, "weights", (b, n, m), made, wrongs, rng, "Unless told otherwise, it averages over the heads."
+    return shape_item(
+        id, 5, code, "weights", (b, n, m), tensor, wrongs, rng, "Unless told otherwise, it averages over the heads."
     )
 
 
@@ -158,7 +164,7 @@ def padding(id, rng):
     """A padding mask, made from lengths."""
     b, n = rng.sample(range(3, 9), 2)
     lengths = torch.tensor([rng.randint(1, n - 1) for _ in range(b - 1)] + [n])
-    made = (torch.arange(n) < lengths[:, None])[:, None]
+    tensor = (torch.arange(n) < lengths[:, None])[:, None]
     wrongs = [
         shape_with("3.1", "no-query-axis", lengths, n),
         shape_with("3.1", "column", lengths, n),
@@ -170,22 +176,25 @@ def padding(id, rng):
         f"real = torch.arange({n}) < lengths[:, None]",
         "mask = real[:, None]",
     )
-    return asked(
-        id, 3, code, "mask", (b, 1, n), made, wrongs, rng, "One row for each sentence, which holds for each query."
+    return shape_item(
+        id, 3, code, "mask", (b, 1, n), tensor, wrongs, rng, "One row for each sentence, which holds for each query."
     )
 
 
-def kept(id, rng):
+def cached(id, rng):
     """The keys of a cache with new ones behind them."""
     b, old, new, d = rng.sample(range(2, 10), 4)
-    made = torch.cat([torch.zeros(b, old, d), torch.zeros(b, new, d)], dim=-2)
+    tensor = torch.cat([torch.zeros(b, old, d), torch.zeros(b, new, d)], dim=-2)
     wrongs = [
         ((b, new, d), misconception("10.1", "old-ones-dropped")),
         ((b, old, d), misconception("10.1", "not-kept")),
-        ((b, old + new, 2 * d), named("features joined", "That joins the features too; only the tokens become more.")),
+        (
+            (b, old + new, 2 * d),
+            new_mistake("features joined", "That joins the features too; only the tokens become more."),
+        ),
         (
             (2 * b, old + new, d),
-            named("batch joined", "That joins the batch too; the sentences are the same as before."),
+            new_mistake("batch joined", "That joins the batch too; the sentences are the same as before."),
         ),
     ]
     code = (
@@ -193,24 +202,24 @@ def kept(id, rng):
         f"new = torch.randn({b}, {new}, {d})",
         "keys = torch.cat([kept, new], dim=-2)",
     )
-    return asked(
-        id, 10, code, "keys", (b, old + new, d), made, wrongs, rng, "The new tokens stand behind the old ones."
+    return shape_item(
+        id, 10, code, "keys", (b, old + new, d), tensor, wrongs, rng, "The new tokens stand behind the old ones."
     )
 
 
 def shape_with(exercise, name, *arguments):
-    """(the shape that an answer with this misconception has, what is told of it)."""
-    result, told = with_mistake(exercise, name, *arguments)
-    return tuple(result.shape), told
+    """(the shape that an answer with this misconception has, what `misconception` returns)."""
+    result, mistake = with_mistake(exercise, name, *arguments)
+    return tuple(result.shape), mistake
 
 
-def asked(id, lesson, code, name, shape, made, wrongs, rng, why):
-    """The `Item` for a tensor's shape; made is the tensor as PyTorch makes it, wrongs are pairs of shape and mistake.
+def shape_item(id, lesson, code, name, shape, tensor, wrongs, rng, why):
+    """The `Item` for a tensor's shape; tensor is the one that PyTorch makes, wrongs are pairs of shape and mistake.
 
     Raises: AssertionError if the tensor has another shape.
     """
-    if tuple(made.shape) != shape:
-        raise AssertionError(f"{id}: {shape} by thought, {tuple(made.shape)} by PyTorch")
-    options = [wrong(str(other), told, other) for other, told in wrongs]
+    if tuple(tensor.shape) != shape:
+        raise AssertionError(f"{id}: {shape} by thought, {tuple(tensor.shape)} by PyTorch")
+    options = [wrong(str(other), mistake, other) for other, mistake in wrongs]
     right = Option(str(shape), why, value=shape)
     return item(id, lesson, (Code(code),), f"Which shape has {name}?", right, options, rng, most=4)

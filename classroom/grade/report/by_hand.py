@@ -43,18 +43,18 @@ def read_overrides(path, who, most):
         if (person, exercise) in overrides:
             wrong.append((f"{path.name}: {row['id']} {row['exercise']}", "stands there twice; the last row counts"))
         if override.points is not None and override.points > most.get(exercise, 0):
-            given, of = number(override.points), number(most.get(exercise, 0))
+            points, of = number(override.points), number(most.get(exercise, 0))
             wrong.append(
-                (f"{path.name}: {row['id']} {row['exercise']}", f"{given} points, of {of}, count as they stand")
+                (f"{path.name}: {row['id']} {row['exercise']}", f"{points} points, of {of}, count as they stand")
             )
         overrides[person, exercise] = override
     return overrides, wrong
 
 
-def _one(meant, id):
-    if len(meant) == 1:
-        return meant[0]
-    raise ValueError(f"{len(meant)} students have the id {id}" if meant else f"nobody has the id {id}")
+def _one(people, id):
+    if len(people) == 1:
+        return people[0]
+    raise ValueError(f"{len(people)} students have the id {id}" if people else f"nobody has the id {id}")
 
 
 def _points(text):

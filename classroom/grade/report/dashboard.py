@@ -49,22 +49,24 @@ class Class:
     learners: dict = field(default_factory=dict)
 
     def exercises(self):
-        begun = {id.split(".")[0] for states in self.learners.values() for id in states}
-        return [id for id in EXERCISES if id.split(".")[0] in begun]
+        notebooks = {id.split(".")[0] for states in self.learners.values() for id in states}
+        return [id for id in EXERCISES if id.split(".")[0] in notebooks]
 
     def stuck(self, now):
         """(name, exercise, Now) of those whose last check in an exercise was wrong, the longest first."""
-        found = []
+        stuck = []
         for name, states in self.learners.items():
             wrong = [(id, state) for id, state in states.items() if state.status == "wrong" and _is_recent(state, now)]
             if wrong:
-                found.append((name, *max(wrong, key=lambda pair: pair[1].last or 0)))
-        return sorted(found, key=lambda one: one[2].since or now)
+                stuck.append((name, *max(wrong, key=lambda pair: pair[1].last or 0)))
+        return sorted(stuck, key=lambda one: one[2].since or now)
 
     def commonest(self, now):
         """(exercise, misconception, how many learners have it now), the most frequent first."""
-        counted = Counter((id, state.misconception) for _, id, state in self.stuck(now))
-        return sorted(((*key, n) for key, n in counted.items()), key=lambda one: (kind_of(*one[:2]), -one[2], one[:2]))
+        frequency = Counter((id, state.misconception) for _, id, state in self.stuck(now))
+        return sorted(
+            ((*key, n) for key, n in frequency.items()), key=lambda one: (kind_of(*one[:2]), -one[2], one[:2])
+        )
 
 
 def _is_recent(state, now):
@@ -82,19 +84,19 @@ class Laptops:
         self.process = subprocess.Popen(command, env=bare, cwd=ROOT, **pipes)
         self.process.stdin.write(json.dumps({"address": here, "shared": shared}) + "\n")
         self.process.stdin.flush()
-        begun = json.loads(self.process.stdout.readline())
-        self.address, self.code, self.refused = f"{here}:{begun['port']}", begun["code"], 0
+        first_line = json.loads(self.process.stdout.readline())
+        self.address, self.code, self.refused = f"{here}:{first_line['port']}", first_line["code"], 0
         self.lines = {}
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
         for line in self.process.stdout:
-            told = json.loads(line)
-            self.refused = told.get("refused", self.refused)
-            if "joined" in told:
-                self.lines.setdefault(told["joined"], [])
-            elif "name" in told:
-                self.lines[told["name"]].append({**told, "time": time.time()})
+            message = json.loads(line)
+            self.refused = message.get("refused", self.refused)
+            if "joined" in message:
+                self.lines.setdefault(message["joined"], [])
+            elif "name" in message:
+                self.lines[message["name"]].append({**message, "time": time.time()})
 
     def how_to_join(self):
         """The two lines of a notebook by which a learner comes in."""
@@ -135,11 +137,11 @@ def _lines(path):
         return
     for line in lines:
         try:
-            found = json.loads(line)
+            record = json.loads(line)
         except (ValueError, RecursionError):
             continue  # half of a line
-        if isinstance(found, dict):
-            yield found
+        if isinstance(record, dict):
+            yield record
 
 
 def _take_in(states, line):
@@ -161,16 +163,16 @@ def _take_in(states, line):
 # ------------------------------------------------------------------------------------------------------ as a page
 
 
-def table(found, now):
+def table(the_class, now):
     """The whole of it as HTML."""
-    if not found.learners:
+    if not the_class.learners:
         return "<p>Nobody has checked anything yet.</p>"
-    return _commonest(found, now) + _stuck(found, now) + _everybody(found)
+    return _commonest(the_class, now) + _stuck(the_class, now) + _everybody(the_class)
 
 
-def _commonest(found, now):
+def _commonest(the_class, now):
     rows = ""
-    for id, mistake, how_many in found.commonest(now)[:5]:
+    for id, mistake, how_many in the_class.commonest(now)[:5]:
         name, reread = misconception_in_words(id, mistake)
         rows += (
             f"<tr><th scope='row'>{id}</th><td>{marked(name)}</td>"
@@ -182,9 +184,9 @@ def _commonest(found, now):
     return "<h2>Mistakes now</h2>" + listing("mistakes now", ("exercise", "mistake", "learners", "show"), rows)
 
 
-def _stuck(found, now):
+def _stuck(the_class, now):
     rows = ""
-    for name, id, state in found.stuck(now):
+    for name, id, state in the_class.stuck(now):
         minutes = f"{(now - state.since) / 60:.0f} min" if state.since else ""
         mistake = misconception_in_words(id, state.misconception)[0] if state.misconception else ""
         tries = " data-head='tries'" if state.tries else ""
@@ -198,9 +200,9 @@ def _stuck(found, now):
     return "<h2>Who is stuck</h2>" + listing("who is stuck", ("who", "where", "for", "tries", "last mistake"), rows)
 
 
-def _everybody(found):
-    grids = "".join(_grid(found.learners, ids) for ids in in_parts(found.exercises()))
-    return f"<h2>Everybody</h2><p>{count(len(found.learners), 'learner')}: ✓ right, ✗ not yet.</p>{grids}"
+def _everybody(the_class):
+    grids = "".join(_grid(the_class.learners, ids) for ids in in_parts(the_class.exercises()))
+    return f"<h2>Everybody</h2><p>{count(len(the_class.learners), 'learner')}: ✓ right, ✗ not yet.</p>{grids}"
 
 
 def _grid(learners, ids):
@@ -236,14 +238,14 @@ def joining(laptops):
     """What to project so that laptops come in, and how many have."""
     if not laptops:
         return ""
-    refused = ""
+    without_place = ""
     if laptops.refused:
         many = count(laptops.refused, "laptop")
-        refused = f" {many} found no place: eight may come from one address, unless you start with --shared."
+        without_place = f" {many} found no place: eight may come from one address, unless you start with --shared."
     return (
         f"<p>On a laptop of this network, in a cell of any notebook:</p><pre>{escape(laptops.how_to_join())}</pre>"
         f"<p>{count(len(laptops.lines), 'laptop')} joined. Each has an animal's name, which its learner sees too; "
-        f"whose it is, only the learner knows.{refused}</p>"
+        f"whose it is, only the learner knows.{without_place}</p>"
     )
 
 
@@ -255,14 +257,14 @@ def server(folder, port=0, laptops=None):
             here = f"{self.server.server_port}"
             if self.headers.get("Host") not in (f"127.0.0.1:{here}", f"localhost:{here}"):  # another name for us
                 return self.send_error(403)
-            found = joining(laptops) + table(look(folder, laptops), time.time())
+            body = joining(laptops) + table(look(folder, laptops), time.time())
             if self.path == "/table":
-                return self._answer(found)
+                return self._answer(body)
             if self.path == "/":
                 return self._answer(
                     page(
                         "The class now",
-                        f"<h1>The class now</h1><p id='quiet' role='status'></p><div id='now'>{found}</div>",
+                        f"<h1>The class now</h1><p id='quiet' role='status'></p><div id='now'>{body}</div>",
                         script=SCRIPT,
                     )
                 )

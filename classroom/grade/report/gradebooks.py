@@ -28,11 +28,11 @@ def write_tables(report, out, page_of=lambda person: ""):
             r, p = row.result, row.person
             counts, comment = number(counted[p].get(r["exercise"], 0)), ""
             counts = "" if report.is_open(p, r["exercise"]) else counts
-            if given := report.override(p, r["exercise"]):
-                comment = given.comment
-            given = number(given.points) if given and given.points is not None else ""
+            if override := report.override(p, r["exercise"]):
+                comment = override.comment
+            by_hand = number(override.points) if override and override.points is not None else ""
             write((p.name, p.number, p.email, row.file, r["exercise"], r["status"], r["misconception"],
-                   number(row.points), number(row.of), counts, r["note"], given, comment))  # fmt: skip
+                   number(row.points), number(row.of), counts, r["note"], by_hand, comment))  # fmt: skip
     with _table(out / "handed-in.csv") as write:
         write(HANDED_IN)
         for person in report.people:
@@ -40,47 +40,47 @@ def write_tables(report, out, page_of=lambda person: ""):
             late = report.late_in_words(person).removeprefix("it came ")
             why = report.why_not_judged(person)
             write((person.name, person.number, person.email, states[person], late, files, why, page_of(person)))
-    written = _write_gradebooks(report, out, states)
-    for path, meant in written.items():
-        compare(path, meant)
+    tables = _write_gradebooks(report, out, states)
+    for path, rows in tables.items():
+        compare(path, rows)
     _add_up(out)
 
 
 def _write_gradebooks(report, out, states):
     """Write them; returns {path: the rows that they are to have}. A cell is empty where nothing was judged."""
     notebooks, ids = report.notebooks(), report.exercises()
-    listed = [person for person in report.people if person.listed] or report.people
+    on_roster = [person for person in report.people if person.listed] or report.people
     titles = [f"Attention {name.replace('_', ' ')}" for name in notebooks.values()]
-    cells = {person: [_cell(report, person, states[person], number) for number in notebooks] for person in listed}
+    cells = {person: [_cell(report, person, states[person], number) for number in notebooks] for person in on_roster}
     moodle = [("ID number", "Email address", "Full name", *titles)]
-    moodle += [(person.id, person.email, person.name, *cells[person]) for person in listed]
+    moodle += [(person.id, person.email, person.name, *cells[person]) for person in on_roster]
     canvas = [("Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles)]
     canvas += [("    Points Possible", "", "", "", "", *(total(report.possible(), n) for n in notebooks))]
     canvas += [
-        (person.name, person.canvas, person.id, person.email, person.section, *cells[person]) for person in listed
+        (person.name, person.canvas, person.id, person.email, person.section, *cells[person]) for person in on_roster
     ]
     each = [("ID number", "Email address", "Full name", "state", *ids, *OFF, "total")]
-    each += [(p.id, p.email, p.name, states[p], *_by_exercise(report, p, ids, cells[p])) for p in listed]
-    written = {out / "gradebook-moodle.csv": moodle, out / "gradebook-canvas.csv": canvas, out / BY_EXERCISE: each}
-    for path, rows in written.items():
+    each += [(p.id, p.email, p.name, states[p], *_by_exercise(report, p, ids, cells[p])) for p in on_roster]
+    rows_of = {out / "gradebook-moodle.csv": moodle, out / "gradebook-canvas.csv": canvas, out / BY_EXERCISE: each}
+    for path, rows in rows_of.items():
         with _table(path, mark=path.name != "gradebook-canvas.csv") as write:
             for row in rows:
                 write(row)
-    if report.roster and any(person.moodle for person in listed):
-        written |= _write_worksheet(report, out / "grading-worksheet.csv", states)
-    return written
+    if report.roster and any(person.moodle for person in on_roster):
+        rows_of |= _write_worksheet(report, out / "grading-worksheet.csv", states)
+    return rows_of
 
 
 def _by_exercise(report, person, ids, cells):
     """A student's points in each exercise, what of them does not count, and the sum; empty where nothing was judged."""
-    found, counted = report.found(person), report.counted(person)
+    judged_points, counted = report.judged_points(person), report.counted(person)
     judged = report.judged(person)
-    known = [id.split(".")[0] in judged and not report.is_open(person, id) for id in ids]
-    points = [number(found.get(id, 0)) if there else "" for id, there in zip(ids, known, strict=True)]
+    is_known = [id.split(".")[0] in judged and not report.is_open(person, id) for id in ids]
+    points = [number(judged_points.get(id, 0)) if there else "" for id, there in zip(ids, is_known, strict=True)]
     if not judged:
         return (*points, "", "", *(["0"] if any(cells) else [""]))
-    uncounted = sum(found.values()) - sum(counted.values())
-    return (*points, number(uncounted), number(sum(report.taken(person).values())), number(report.reached(person)))
+    uncounted = sum(judged_points.values()) - sum(counted.values())
+    return (*points, number(uncounted), number(sum(report.losses(person).values())), number(report.reached(person)))
 
 
 def _cell(report, person, state, notebook):
@@ -113,32 +113,33 @@ def _write_worksheet(report, path, states):
     return {path: [heads, *lines]}
 
 
-def compare(path, meant):
-    """Read a gradebook again as a platform does and hold it against what was meant.
+def compare(path, rows):
+    """Read a gradebook again as a platform does and compare it with the rows that were written.
 
     Raises: NotAsMeant, which names the first cell that differs.
     """
-    heads, *lines = [[str(cell) for cell in row] for row in meant]
-    _, (found, *there) = table_in(path)
-    if found != heads or len(there) != len(lines):
-        raise NotAsMeant(f"{path}, read again, has {len(there)} rows for {len(lines)}, or other columns")
-    for line, cells in zip(lines, there, strict=True):
-        for head, wanted, cell in zip(heads, line, cells, strict=True):
-            if cell not in (wanted, harmless(wanted)):
-                raise NotAsMeant(
-                    f"{path}, read again, has {cell!r} for {wanted!r} under {head} of {line[0] or line[2]}"
-                )
+    heads, *lines = [[str(cell) for cell in row] for row in rows]
+    _, (heads_there, *lines_there) = table_in(path)
+    if heads_there != heads or len(lines_there) != len(lines):
+        raise NotAsMeant(f"{path}, read again, has {len(lines_there)} rows for {len(lines)}, or other columns")
+    for line, cells in zip(lines, lines_there, strict=True):
+        for head, text, cell in zip(heads, line, cells, strict=True):
+            if cell not in (text, harmless(text)):
+                raise NotAsMeant(f"{path}, read again, has {cell!r} for {text!r} under {head} of {line[0] or line[2]}")
 
 
 def _add_up(out):
-    """See that in the files as they are each student's exercises come to the total, and so do the notebooks."""
+    """Check in the written files that each student's exercises add up to the total, and so do the notebooks.
+
+    Raises: NotAsMeant.
+    """
     _, (heads, *each) = table_in(out / BY_EXERCISE)
     _, (_, *by_notebook) = table_in(out / "gradebook-moodle.csv")
     first, off = 4, heads.index(OFF[0])
     for line, books in zip(each, by_notebook, strict=True):
         points, (uncounted, late, reached) = map(_points, line[first:off]), map(_points, line[off:])
         sums = sum(points) - uncounted - late, sum(map(_points, books[3:]))
-        if any(abs(found - reached) > 0.01 * len(heads) for found in sums):
+        if any(abs(total_there - reached) > 0.01 * len(heads) for total_there in sums):
             raise NotAsMeant(
                 f"{out / BY_EXERCISE}: {line[-1]} points of {line[2]} are not what the parts come to, {sums}"
             )

@@ -47,9 +47,11 @@ class Room(hall.Hall):
 
     def next_word(self):
         """One that nobody has, in an order that says nothing of who came first."""
-        taken = {getattr(laptop, "word", "") for laptop in self.phones.values()}
+        words_in_use = {getattr(laptop, "word", "") for laptop in self.phones.values()}
         for lap in range(1, hall.PLACES):
-            free = [word for word in (f"{word} {lap}" if lap > 1 else word for word in WORDS) if word not in taken]
+            free = [
+                word for word in (f"{word} {lap}" if lap > 1 else word for word in WORDS) if word not in words_in_use
+            ]
             if free:
                 return secrets.choice(free)
 
@@ -61,9 +63,9 @@ class Room(hall.Hall):
         if not (whole and EXERCISE.fullmatch(exercise) and MISTAKE.fullmatch(mistake)):
             raise hall.Refused(400, "That is no verdict.")
         now = time.monotonic()
-        laptop.sent = max(0.0, laptop.sent - A_SECOND * (now - laptop.last)) + 1  # of late
+        laptop.votes = max(0.0, laptop.votes - A_SECOND * (now - laptop.last)) + 1  # of late
         laptop.last = now
-        if laptop.sent > BURST:
+        if laptop.votes > BURST:
             raise hall.Refused(429, "too many in a short time.")
         self.tell({"name": laptop.word, "exercise": exercise, "status": status, "misconception": mistake})
 
@@ -77,9 +79,9 @@ class Join(hall.Handler):
 
 class Told(hall.Handler):
     def post(self):
-        sent = self.body()
-        room, laptop = self.halls.of(sent.get("token"))
-        room.take(laptop, sent)
+        verdict = self.body()
+        room, laptop = self.halls.of(verdict.get("token"))
+        room.take(laptop, verdict)
         self.finish({})
 
 

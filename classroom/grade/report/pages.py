@@ -137,9 +137,9 @@ def feedback(report, person, label):
     possible = {id: of for id, of in report.possible().items() if id.split(".")[0] in judged}
     reached = f"{number(report.reached(person))} of {total(possible)} points."
     lines = "".join(_line(report, person, id, rows.get(id)) for id in ids)
-    said = [reached, *_lateness(report, person), *report.best_in_words()]
+    sentences = [reached, *_lateness(report, person), *report.best_in_words()]
     return (
-        f"<h1>{escape(label)}</h1><p>{' '.join(said)} A ✗ leads "
+        f"<h1>{escape(label)}</h1><p>{' '.join(sentences)} A ✗ leads "
         "to your own code and to what <code>check</code> found.</p>"
         + listing("results", ("exercise", "what", "result", "points"), lines, "What you handed in")
         + there
@@ -152,15 +152,15 @@ def _lateness(report, person):
     late = report.late_in_words(person)
     if late:
         yield escape(f"{late[0].upper()}{late[1:]}.")
-    if taken := sum(report.taken(person).values()):
-        yield escape(f"{report.late_rule.in_words()}: here {number(taken)} of them.")
+    if loss := sum(report.losses(person).values()):
+        yield escape(f"{report.late_rule.in_words()}: here {number(loss)} of them.")
 
 
 def _files_in_words(report, person):
-    """Each file of a student with what is to be said of it, those that only were judged and came in time left out."""
-    said = dict(report.files)
+    """A sentence on each file of a student that was not judged, does not count or came late."""
+    remarks = dict(report.files)
     for submission in report.files_of(person):
-        why = said.get(submission.path, "")
+        why = remarks.get(submission.path, "")
         if submission.problem:
             why = submission.problem.partition(". ")[0]  # what follows is for the teacher
         elif not why.startswith("does not count"):
@@ -172,7 +172,7 @@ def _files_in_words(report, person):
 
 
 def _sentence(why):
-    """What is listed of a file, said to its student."""
+    """A remark on a file as a sentence to its student."""
     if why.startswith(("cannot", "does")):
         return f"It {why}."
     return f"There is {why}." if why.startswith("no ") else f"It is {why}." if why else ""
@@ -180,21 +180,23 @@ def _sentence(why):
 
 def _line(report, person, id, row):
     """An exercise: its result, and its points, by hand or as found; none of a notebook that was not judged."""
-    of, given = report.points.get(id, 0), report.override(person, id)
-    found, counts, taken = (some(person).get(id) for some in (report.found, report.counted, report.taken))
+    of, override = report.points.get(id, 0), report.override(person, id)
+    judged_points, counted_points, loss = (
+        some(person).get(id) for some in (report.judged_points, report.counted, report.losses)
+    )
     status = row.result["status"] if row else "missing"
     unread = status == "missing" and report.why_not_judged(person)
     result = f"{SIGNS[status]} {'not judged' if unread else WORDS[status]}"
     if status != "missing":
         name = _name_of_mistake(row)
         result = f"<a href='#e{id}'>{result}</a>{f': {marked(name)}' if name else ''}"
-    points = f"{'–' if found is None else number(found)} of {number(of)}"
-    if given and given.points is not None:
-        points += "<br>by hand" + (f", not {number(row.points)}" if row and row.points != given.points else "")
-    if given and given.comment:
-        result += f"<br><span class='comment'>Your teacher: {escape(given.comment)}</span>"
-    points += "<br>others are better" if found and counts is None else ""
-    points += f"<br>late: {number(taken)} off" if taken else ""
+    points = f"{'–' if judged_points is None else number(judged_points)} of {number(of)}"
+    if override and override.points is not None:
+        points += "<br>by hand" + (f", not {number(row.points)}" if row and row.points != override.points else "")
+    if override and override.comment:
+        result += f"<br><span class='comment'>Your teacher: {escape(override.comment)}</span>"
+    points += "<br>others are better" if judged_points and counted_points is None else ""
+    points += f"<br>late: {number(loss)} off" if loss else ""
     return (
         f"<tr><th scope='row'>{id}</th><td>{marked(EXERCISES[id].title)}</td><td class='{status}'>{result}</td>"
         f"<td class='number'>{points}</td></tr>"
@@ -209,14 +211,14 @@ def _name_of_mistake(row):
 def _article(row):
     result, id = row.result, row.result["exercise"]
     status = result["status"]
-    found = result["shown"] or framed(f"<b>{SIGNS[status]} {id}</b> &nbsp; {marked(result['message'])}", "open")
+    verdict = result["shown"] or framed(f"<b>{SIGNS[status]} {id}</b> &nbsp; {marked(result['message'])}", "open")
     reread = EXERCISES[id].section if status != "correct" and "Read again:" not in result["message"] else ""
     parts = [f"<article id='e{id}'><h2>{SIGNS[status]} {id} {marked(EXERCISES[id].title)}</h2>"]
-    parts += [f"<div class='wide' tabindex='0' role='region' aria-label='what was found of {id}'>{found}</div>"]
+    parts += [f"<div class='wide' tabindex='0' role='region' aria-label='what was found of {id}'>{verdict}</div>"]
     parts += [f"<p>{marked(result['difference'])}</p>"] * bool(result["difference"])
     parts += [f"<p>Read again: {marked(section_in_words(reread))}.</p>"] if reread else []
-    told = result["misconception"] in RUN_ENDINGS and "a cell ended" not in result["note"]  # by the message itself
-    note = "" if told else result["note"]
+    message_says_it = result["misconception"] in RUN_ENDINGS and "a cell ended" not in result["note"]
+    note = "" if message_says_it else result["note"]
     parts += [f"<p class='soft'>{escape(note)}</p>"] * bool(note)
     if result["code"]:
         parts.append(f"<p>Your code, from {escape(row.file)}:</p>{numbered(result['code'], id)}")
@@ -226,10 +228,11 @@ def _article(row):
 def numbered(code, id):
     """Source with the numbers of its lines, as much of it as a page has room for."""
     lines = code[:MOST_CODE].splitlines()[:MOST_LINES]
-    left = len(code) - len("\n".join(lines))
-    shown = (f"<span class='n'>{i}</span>{escape(line)}" for i, line in enumerate(lines, start=1))
-    rest = f"<p class='soft'>{left:,} more characters of it are in the file.</p>" if left > 1 else ""
-    return f"<pre tabindex='0' role='region' aria-label='your code for {id}'>" + "\n".join(shown) + f"</pre>{rest}"
+    characters_left = len(code) - len("\n".join(lines))
+    numbered_lines = (f"<span class='n'>{i}</span>{escape(line)}" for i, line in enumerate(lines, start=1))
+    more = f"<p class='soft'>{characters_left:,} more characters of it are in the file.</p>" * (characters_left > 1)
+    opening = f"<pre tabindex='0' role='region' aria-label='your code for {id}'>"
+    return opening + "\n".join(numbered_lines) + f"</pre>{more}"
 
 
 # ------------------------------------------------------------------------------------------------- for the class
@@ -264,7 +267,7 @@ def opening(report):
 
 
 def _how_many_judged(report):
-    return len(report.answered())
+    return len(report.who_answered())
 
 
 def mistakes(report):
@@ -294,18 +297,19 @@ def slide(reread):
 @functools.cache
 def slides():
     """{section or another cell: number of the slide that it is on}, 0 before the first slide."""
-    found = {}
+    places = {}
     for path in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
         numbers = slide_numbers(nbformat.read(path, as_version=4))
-        found |= {f"{path.name[:2]}#{cell}": number for cell, number in numbers.items()}
-    return found
+        places |= {f"{path.name[:2]}#{cell}": number for cell, number in numbers.items()}
+    return places
 
 
 def students(report):
     parts = in_parts(report.exercises())
     grids = "".join(_grid(report, ids, whole=ids is parts[-1]) for ids in parts)
     best = "".join(f" {words}" for words in report.best_in_words())
-    by_hand = f", {BY_HAND} set by hand" if any(given.points is not None for given in report.overrides.values()) else ""
+    is_set = any(override.points is not None for override in report.overrides.values())
+    by_hand = f", {BY_HAND} set by hand" * is_set
     return (
         f"<h2>Each student</h2><p>✓ right, ✗ not yet right, … not attempted, – not handed in{by_hand}. A sign leads to "
         f"the student's page.{best}</p>{grids}"
@@ -350,8 +354,8 @@ def _grid(report, ids, whole):
             cells += f"<td class='total'>{number(report.reached(person))}</td>" * whole
         else:
             why = report.why_not_judged(person)
-            said = f"{state}{f' ({why})' if why else ''}"
-            cells = f"<td class='unjudged' colspan='{len(ids) + whole}'>{escape(said)}</td>"
+            text = f"{state}{f' ({why})' if why else ''}"
+            cells = f"<td class='unjudged' colspan='{len(ids) + whole}'>{escape(text)}</td>"
         body += f"<tr><th scope='row'>{name}</th>{cells}</tr>"
     total_head = f"<th rowspan='2' scope='col' class='total'>of {total(report.possible())}</th>" * whole
     return (
@@ -361,9 +365,11 @@ def _grid(report, ids, whole):
     )
 
 
-def _cell(row, person, id, given):
-    if given and given.points is not None:
-        says = escape(f"{id} set by hand: {number(given.points)}{f', {given.comment}' if given.comment else ''}")
+def _cell(row, person, id, override):
+    if override and override.points is not None:
+        says = escape(
+            f"{id} set by hand: {number(override.points)}{f', {override.comment}' if override.comment else ''}"
+        )
         page = file_of(person) + (f"#e{id}" if row and row.result["status"] != "missing" else "")
         return f"<td><a href='feedback/{escape(page)}' title='{says}' aria-label='{says}'>{BY_HAND}</a></td>"
     if row is None:
@@ -390,8 +396,8 @@ def late_ones(report):
     """Who came late, how late, and what that costs."""
     rows, labels = "", report.labels()
     for person in sorted(filter(report.is_late, report.people), key=lambda person: labels[person].casefold()):
-        how, taken = report.late_in_words(person).removeprefix("it came "), sum(report.taken(person).values())
-        off = f"points off: {number(taken)}" if taken else ""
+        how, loss = report.late_in_words(person).removeprefix("it came "), sum(report.losses(person).values())
+        off = f"points off: {number(loss)}" if loss else ""
         rows += f"<tr><th scope='row'>{_linked(report, person, labels[person])}</th><td>{escape(how)}</td>"
         rows += f"<td>{off}</td></tr>" if report.late_rule.share else "</tr>"
     if not rows:
@@ -403,12 +409,12 @@ def late_ones(report):
 def by_hand(report):
     """What a teacher set or said of single results."""
     rows, labels = "", report.labels()
-    for (person, id), given in report.overrides.items():
+    for (person, id), override in report.overrides.items():
         row = report.of(person).get(id)
-        found = f"{number(row.points)} found" if row else "nothing found"
-        points = found if given.points is None else f"{number(given.points)} points ({found})"
+        before = f"{number(row.points)} found" if row else "nothing found"
+        points = before if override.points is None else f"{number(override.points)} points ({before})"
         rows += f"<tr><th scope='row'>{_linked(report, person, labels[person])}</th>"
-        rows += f"<td>{id}: {points}</td><td>{escape(given.comment)}</td></tr>"
+        rows += f"<td>{id}: {points}</td><td>{escape(override.comment)}</td></tr>"
     if not rows:
         return ""
     return "<h2>By hand</h2>" + listing("by hand", ("student", "exercise", "comment"), rows)
@@ -433,8 +439,10 @@ def _breakable(text):
 
 def files(report):
     notes = {(row.file, f"{row.result['exercise']}: {row.result['note']}") for row in report.rows if row.result["note"]}
-    said = [*report.files, *sorted(notes)]
-    if not said:
+    remarks = [*report.files, *sorted(notes)]
+    if not remarks:
         return ""
-    rows = "".join(f"<tr><th scope='row'>{_breakable(path)}</th><td>{_breakable(why)}</td></tr>" for path, why in said)
+    rows = "".join(
+        f"<tr><th scope='row'>{_breakable(path)}</th><td>{_breakable(why)}</td></tr>" for path, why in remarks
+    )
     return "<h2>Files to look at</h2>" + listing("files", ("file", "what"), rows)

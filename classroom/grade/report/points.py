@@ -56,7 +56,7 @@ class LateRule:
     share: float = 0.0
     each: str = ""  # one of `PER`
 
-    def taken(self, lateness):
+    def share_lost(self, lateness):
         """The share that is taken off, None where it would take the time to know."""
         if not (self.share and lateness.late):
             return 0.0
@@ -78,10 +78,10 @@ def late_rule(path):
         return NO_RULE
     for row in rows_of(path)[1]:
         if row.get("exercise", "").casefold() == LATE:
-            found = re.fullmatch(r"[-−]?(\d+(?:[.,]\d+)?) ?%(?: (?:a|an|per) (hour|day|week))?", row["points"])
-            if not found or float(found[1].replace(",", ".")) > 100:
+            match = re.fullmatch(r"[-−]?(\d+(?:[.,]\d+)?) ?%(?: (?:a|an|per) (hour|day|week))?", row["points"])
+            if not match or float(match[1].replace(",", ".")) > 100:
                 raise ValueError(f"{path}: {row['points']!r} is nothing that lateness may cost, as in 20% or 10% a day")
-            return LateRule(float(found[1].replace(",", ".")) / 100, found[2] or "")
+            return LateRule(float(match[1].replace(",", ".")) / 100, match[2] or "")
     return NO_RULE
 
 

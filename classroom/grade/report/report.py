@@ -64,7 +64,7 @@ class Row:
     person: object
     file: str
     result: dict
-    points: float  # as they were found
+    points: float  # as the judging found them
     of: float
     late: Lateness = IN_TIME
 
@@ -83,7 +83,7 @@ class Report:
 
     rows: list = field(default_factory=list)
     people: list = field(default_factory=list)  # those on the roster, and those who are not but handed something in
-    files: list = field(default_factory=list)  # (path, what is to be said of it)
+    files: list = field(default_factory=list)  # (path, remark for the teacher)
     points: dict = field(default_factory=dict)
     groups: list = field(default_factory=list)  # `BestOf`s
     confinement: str = ""  # how students' code was confined
@@ -114,10 +114,10 @@ class Report:
     def counts_in_words(self):
         """How many there are of each state, on the roster and beside it; late ones too."""
         states, late = self.states(), sum(map(self.is_late, self.people))
-        listed = [states[person] for person in self.people if person.listed]
+        on_roster = [states[person] for person in self.people if person.listed]
         others = [states[person] for person in self.people if not person.listed]
-        beside = "not matched to it" if listed else count(len(others), "student").partition(" ")[2]
-        for some, who in ((listed, "on the roster"), (others, beside)):
+        beside = "not matched to it" if on_roster else count(len(others), "student").partition(" ")[2]
+        for some, who in ((on_roster, "on the roster"), (others, beside)):
             if some:
                 each = ", ".join(f"{some.count(state)} {IN_WORDS[state]}" for state in STATES if state in some)
                 yield f"{len(some)} {who}: {each}"
@@ -130,10 +130,10 @@ class Report:
         labels, notebooks = self.labels(), self.notebooks() or [""]
         if away := [labels[person] for person, state in states.items() if state == ELSEWHERE]:
             yield f"The platform has a hand-in that is not in this folder of {', '.join(away)}: download all once more"
-        filled = [p for p, state in states.items() if any(self.is_zero(p, state, number) for number in notebooks)]
-        if filled:
-            names = ", ".join(labels[person] for person in filled)
-            yield f"0 points filled in, where nothing was answered, for {count(len(filled), 'student')}: {names}"
+        with_zero = [p for p, state in states.items() if any(self.is_zero(p, state, number) for number in notebooks)]
+        if with_zero:
+            names = ", ".join(labels[person] for person in with_zero)
+            yield f"0 points filled in, where nothing was answered, for {count(len(with_zero), 'student')}: {names}"
         if self.overrides:
             yield f"{count(len(self.overrides), 'result')} set or commented by hand"
 
@@ -142,12 +142,12 @@ class Report:
         blank = {row.person for row in self.rows} - {
             submission.student for submission in self.submissions if submission.problem
         }
-        judged = self.answered()
+        judged = self.who_answered()
         handed_in = {row.person for row in self.rows} | {submission.student for submission in self.submissions}
-        asked = {person for question in self.questions for person in question.among}
+        perhaps_theirs = {person for question in self.questions for person in question.among}
         state = dict.fromkeys(handed_in, UNREADABLE) | dict.fromkeys(blank, BLANK) | dict.fromkeys(judged, JUDGED)
         away = dict.fromkeys(self._elsewhere(), ELSEWHERE)
-        state = away | dict.fromkeys(asked, UNASSIGNED) | state
+        state = away | dict.fromkeys(perhaps_theirs, UNASSIGNED) | state
         return {person: state.get(person, NOTHING) for person in self.people}
 
     def _elsewhere(self):
@@ -157,8 +157,8 @@ class Report:
         """
         here = {one.student.status for one in self.submissions if one.owner and one.owner.platform == "moodle"}
         for person in self.people:
-            told = person.status in here or person.status.casefold().startswith("submitted")
-            if person.came or (person.status and told):
+            says_handed_in = person.status in here or person.status.casefold().startswith("submitted")
+            if person.came or (person.status and says_handed_in):
                 yield person
 
     def is_zero(self, person, state, notebook):
@@ -167,7 +167,7 @@ class Report:
         unjudged = self.zeros and not in_the_way and not self.is_judged(person, notebook)
         return bool(unjudged and self.deadlines.is_over(person, notebook))
 
-    def answered(self):
+    def who_answered(self):
         """Those who answered something."""
         return {row.person for row in self.rows if row.is_answered}
 
@@ -186,11 +186,11 @@ class Report:
 
     def is_judged(self, person, notebook):
         """Whether points of a notebook are known: something in it was answered and judged, or a teacher gave points."""
-        answered = any(row.person == person and row.is_answered and row.notebook == notebook for row in self.rows)
-        given = (
+        has_answer = any(row.person == person and row.is_answered and row.notebook == notebook for row in self.rows)
+        set_by_hand = (
             id for (whose, id), override in self.overrides.items() if whose == person and override.points is not None
         )
-        return answered or any(id.split(".")[0] == notebook for id in given)
+        return has_answer or any(id.split(".")[0] == notebook for id in set_by_hand)
 
     def is_open(self, person, exercise):
         """Whether an exercise is without a result where one may still be: in a file that could not be read."""
@@ -208,30 +208,32 @@ class Report:
 
     def shared_files(self):
         """[files] of several students, equal to the last byte; who answered nothing has what all were given."""
-        same, answered = {}, {row.file for row in self.rows if row.is_answered}
+        same, with_answers = {}, {row.file for row in self.rows if row.is_answered}
         for one in self.submissions:
-            if one.path in answered:
+            if one.path in with_answers:
                 same.setdefault(one.digest, []).append(one)
         return [files for files in same.values() if len({one.student for one in files}) > 1]
 
     def why_not_judged(self, person):
         """What keeps a student's work from being judged, in words; "" where there is none."""
-        said = [
+        reasons = [
             f"{submission.path}: {submission.problem}" for submission in self.files_of(person) if submission.problem
         ]
-        asked = [question for question in self.questions if person in question.among]
-        said += [f"{place}: whose is it?" for question in asked for place in question.places]
-        return "; ".join(said)
+        open_questions = [question for question in self.questions if person in question.among]
+        reasons += [f"{place}: whose is it?" for question in open_questions for place in question.places]
+        return "; ".join(reasons)
 
     def labels(self):
         return labels(self.people)
 
     def exercises(self):
         """The exercises that this report is about, in order: of notebooks in which somebody answered something."""
-        given = {id for (_, id), override in self.overrides.items() if override.points is not None}
-        there = {row.result["exercise"] for row in self.rows} | given
-        begun = {row.notebook for row in self.rows if row.is_answered} | {id.split(".")[0] for id in given}
-        return [id for id in EXERCISES if id in there and id.split(".")[0] in begun and self.points.get(id, 0) > 0]
+        set_by_hand = {id for (_, id), override in self.overrides.items() if override.points is not None}
+        with_results = {row.result["exercise"] for row in self.rows} | set_by_hand
+        answered = {row.notebook for row in self.rows if row.is_answered}
+        notebooks = answered | {id.split(".")[0] for id in set_by_hand}
+        ids = [id for id in EXERCISES if id in with_results and id.split(".")[0] in notebooks]
+        return [id for id in ids if self.points.get(id, 0) > 0]
 
     def notebooks(self):
         """{number: name} of the notebooks that somebody answered something in."""
@@ -243,35 +245,35 @@ class Report:
         rows = {row.result["exercise"]: row for row in self.rows if row.person == person}
         return {id: rows[id] for id in ids if id in rows}
 
-    def found(self, person):
-        """{exercise: points} of a student's judged notebooks, as they were found or a teacher set them by hand."""
-        rows, known = self.of(person), {}
+    def judged_points(self, person):
+        """{exercise: points} of a student's judged notebooks: those of the judging, or a teacher's by hand."""
+        rows, points = self.of(person), {}
         for id in self.exercises():
             by_hand = self.override(person, id)
             if by_hand and by_hand.points is not None:
-                known[id] = by_hand.points
+                points[id] = by_hand.points
             elif id in rows and self.is_judged(person, rows[id].notebook) and not self.is_open(person, id):
-                known[id] = rows[id].points
-        return known
+                points[id] = rows[id].points
+        return points
 
     def counted(self, person):
         """{exercise: points} of those of a student's results that count."""
-        return those_that_count(self.found(person), self.groups)
+        return those_that_count(self.judged_points(person), self.groups)
 
-    def taken(self, person):
+    def losses(self, person):
         """{exercise: points} that lateness takes off what counts; what was set by hand stays as it is."""
-        rows, taken = self.of(person), {}
+        rows, losses = self.of(person), {}
         for id, points in self.counted(person).items():
             by_hand = self.override(person, id)
             if id in rows and not (by_hand and by_hand.points is not None):
-                taken[id] = points * (self.late_rule.taken(rows[id].late) or 0.0)
-        return taken
+                losses[id] = points * (self.late_rule.share_lost(rows[id].late) or 0.0)
+        return losses
 
     def reached(self, person, notebook=None):
         """A student's points in all notebooks or in one, each exercise's lateness taken off."""
         ids = [(id, points) for id, points in self.counted(person).items() if notebook in (None, id.split(".")[0])]
-        taken = self.taken(person)
-        return sum(points - taken.get(id, 0.0) for id, points in ids)
+        losses = self.losses(person)
+        return sum(points - losses.get(id, 0.0) for id, points in ids)
 
     def possible(self):
         """{exercise: points} that can be reached in the notebooks that somebody answered something in."""
@@ -302,9 +304,8 @@ class Report:
 
 
 def misconception_in_words(exercise, misconception):
-    """(what is told of it, the section to read again; "" for what no reading helps against)."""
-    known = EXERCISES[exercise].misconceptions.get(misconception)
-    if known:
+    """(the mistake in words, the section to read again, "" where no reading helps)."""
+    if known := EXERCISES[exercise].misconceptions.get(misconception):
         return known.name, known.reread
     if misconception in RUN_ENDINGS:
         return RUN_ENDINGS[misconception], ""

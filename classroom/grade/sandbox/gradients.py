@@ -46,7 +46,7 @@ def tensors_in(result):
     return [part for part in parts if isinstance(part, torch.Tensor)]
 
 
-def gradients(made, leaves, weights):
+def gradients(results, leaves, weights):
     """The gradients of tensors that were made here, each weighted, with respect to the leaves; None where none is."""
-    pairs = [(t, w) for t, w in zip(made, weights, strict=True) if t.requires_grad]
+    pairs = [(t, w) for t, w in zip(results, weights, strict=True) if t.requires_grad]
     return list(torch.autograd.grad([t for t, _ in pairs], leaves, [w for _, w in pairs], allow_unused=True))

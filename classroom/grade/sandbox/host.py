@@ -190,8 +190,8 @@ class Host:
         with ours, theirs:
             socket.send_fds(self.control, [b"f"], [theirs.fileno()])
             theirs.close()
-            answered = self._reply()
-            if not answered:
+            has_started = self._reply()
+            if not has_started:
                 raise OSError("no process for this hand-in could be started")
             try:
                 yield Channel(ours)
@@ -264,9 +264,9 @@ def end_family(process):
 
 def environment(folder):
     """The environment variables of a student's process, none of which is the teacher's own."""
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LANG") if name in os.environ}
+    passed_on = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT", "LANG") if name in os.environ}
     return {
-        **kept,
+        **passed_on,
         "PYTHONPATH": os.pathsep.join(map(str, [ROOT, *packages()])),
         "PYTHONDONTWRITEBYTECODE": "1",
         "HOME": folder,
@@ -288,13 +288,13 @@ def bubblewrap(bwrap):
         command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user", "--cap-drop", "ALL"]
-    made = set()
+    folders = set()
     for path in readable():
         for parent in reversed(path.parents[:-1]):
-            if parent not in made:
-                made.add(parent)
+            if parent not in folders:
+                folders.add(parent)
                 command += ["--perms", "0755", "--dir", str(parent)]
-        made.add(path)
+        folders.add(path)
         command += ["--ro-bind", str(path), str(path)]
     for link in ("/bin", "/lib", "/lib64", "/sbin"):
         if os.path.islink(link):
@@ -306,11 +306,11 @@ def bubblewrap(bwrap):
 
 def readable():
     """The paths a student's process can read: Python, its packages, the system's libraries, parts of the course."""
-    found = ["/usr", "/etc/ld.so.cache", sys.prefix, sys.base_prefix, *packages(), *SEEN]
-    found += [link for link in ("/bin", "/lib", "/lib64", "/sbin") if not os.path.islink(link)]
-    found += [os.path.realpath(sys.executable)]
+    candidates = ["/usr", "/etc/ld.so.cache", sys.prefix, sys.base_prefix, *packages(), *SEEN]
+    candidates += [link for link in ("/bin", "/lib", "/lib64", "/sbin") if not os.path.islink(link)]
+    candidates += [os.path.realpath(sys.executable)]
     paths = []
-    for path in sorted({Path(path) for path in found if os.path.exists(path)}, key=lambda path: len(path.parts)):
+    for path in sorted({Path(path) for path in candidates if os.path.exists(path)}, key=lambda path: len(path.parts)):
         if not any(path.is_relative_to(other) for other in paths):
             paths.append(path)
     return paths
@@ -338,11 +338,11 @@ def refuse_unconfined():
 def _why_it_does_not_work(bwrap):
     try:
         command = [*bubblewrap(bwrap), sys.executable, "-ISc", ""]
-        tried = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", timeout=END_S)
+        attempt = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", timeout=END_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         return DOES_NOT_WORK.format(error)
-    words = tried.stderr.strip().splitlines() or [f"it ends with {tried.returncode}"]
-    return DOES_NOT_WORK.format(words[-1]) if tried.returncode else ""
+    words = attempt.stderr.strip().splitlines() or [f"it ends with {attempt.returncode}"]
+    return DOES_NOT_WORK.format(words[-1]) if attempt.returncode else ""
 
 
 def best_host(limits=None, *, unconfined=False):

@@ -45,7 +45,8 @@ class Connection:
         self.used = set()  # torch's functions that it called
         self.failure = None  # where its last call raised
         self.trouble = ""  # why nothing more can be asked
-        self._kept = 0
+        self._calls_kept = 0
+        self._last_object = -1  # the number of the last one that was made of a class
 
     # ------------------------------------------------------------------------------------------------- questions
 
@@ -54,16 +55,16 @@ class Connection:
         answer, reader = self._ask({"do": "load", **what})
         return answer, reader
 
-    def call(self, part, made, args):
+    def call(self, part, number, args):
         """Call a function that was handed in, or an object that was made of a class."""
         leaves = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.requires_grad]
         keep = None
         if leaves and torch.is_grad_enabled():
-            keep = self._kept = self._kept + 1
+            keep = self._calls_kept = self._calls_kept + 1
         servers = {i: CallbackServer(arg.attention) for i, arg in enumerate(args) if isinstance(arg, Callback)}
         seed = torch.randint(2**40, ()).item()  # of what the judge draws from, which it sets before each of its calls
         answer, reader = self._ask(
-            {"do": "call", "part": part, "object": made, "keep": keep, "seed": seed}, args, servers
+            {"do": "call", "part": part, "object": number, "keep": keep, "seed": seed}, args, servers
         )
         result = self._result(answer, reader)
         self._take_over(args, answer.get("after"), reader)
@@ -73,11 +74,11 @@ class Connection:
         """Make an object of a class that was handed in; returns its number."""
         answer, reader = self._ask({"do": "new", "part": part})
         self._result(answer, reader)
-        self._made = getattr(self, "_made", -1) + 1
-        return self._made
+        self._last_object += 1
+        return self._last_object
 
-    def train(self, made, mode):
-        answer, reader = self._ask({"do": "train", "object": made, "training": bool(mode)})
+    def train(self, number, mode):
+        answer, reader = self._ask({"do": "train", "object": number, "training": bool(mode)})
         self._result(answer, reader)
 
     def trace(self, part, args):
@@ -87,10 +88,10 @@ class Connection:
 
     def _back(self, keep, weights):
         answer, reader = self._ask({"do": "back", "call": keep}, weights, name="weights")
-        found = self._result(answer, reader)
-        if not isinstance(found, list) or not all(g is None or isinstance(g, torch.Tensor) for g in found):
+        grads = self._result(answer, reader)
+        if not isinstance(grads, list) or not all(g is None or isinstance(g, torch.Tensor) for g in grads):
             raise self._end("its process sent no gradients")
-        return found
+        return grads
 
     # --------------------------------------------------------------------------------------------------- answers
 
@@ -142,10 +143,10 @@ class Connection:
             result = None if error else _local(reader.value(answer["result"]))
             self.used.update(str(name) for name in answer["used"])
             self.library = self.library or (answer["library"] and cleaned(answer["library"], 60))
-            printed = cleaned(answer["printed"], 1000)
+            text = cleaned(answer["printed"], 1000)
         except (Malformed, KeyError, TypeError, ValueError, RuntimeError, RecursionError):
             raise self._end("its process sent no answer") from None
-        print(printed, end="")
+        print(text, end="")
         if error:
             raise error
         return result
@@ -208,17 +209,17 @@ class CallbackServer:
     """Calls an implementation for a student's test: data comes, data goes, within bounds."""
 
     def __init__(self, attention):
-        self.attention, self._kept = attention, {}
+        self.attention, self._results = attention, {}
 
     def __call__(self, question, reader):
         writer = Writer()
         try:
             args = [self._argument(data, reader) for data in question["args"]]
-            named = {cleaned(name, 100): self._argument(data, reader) for name, data in question["named"]}
-            values = [*args, *named.values()]
+            named_args = {cleaned(name, 100): self._argument(data, reader) for name, data in question["named"]}
+            values = [*args, *named_args.values()]
             if sum(value.numel() for value in values if isinstance(value, torch.Tensor)) > LARGEST:
                 raise ValueError(f"more than {LARGEST} numbers at once")
-            return self._answer(question, args, named, writer), writer.storages
+            return self._answer(question, args, named_args, writer), writer.storages
         except Malformed:
             raise
         except Exception as error:
@@ -231,21 +232,21 @@ class CallbackServer:
             raise TypeError(f"attention is called with tensors and numbers, not with {value.name}")
         return value
 
-    def _answer(self, question, args, named, writer):
+    def _answer(self, question, args, named_args, writer):
         if question["ask"] == "train":
             self.attention.train(bool(args[0]))
             return {"result": None, "kept": None}
         if question["ask"] == "back":
-            made, leaves = self._kept.pop(question["kept"])
-            return {"result": writer.value(gradients(made, leaves, args))}
+            results, leaves = self._results.pop(question["kept"])
+            return {"result": writer.value(gradients(results, leaves, args))}
         leaves = [
-            value for value in (*args, *named.values()) if isinstance(value, torch.Tensor) and value.requires_grad
+            value for value in (*args, *named_args.values()) if isinstance(value, torch.Tensor) and value.requires_grad
         ]
-        result = self.attention(*args, **named)
-        kept = len(self._kept)
+        result = self.attention(*args, **named_args)
+        number = len(self._results)
         if question["grad"] and leaves:
-            self._kept[kept] = tensors_in(result), leaves
-        return {"result": writer.value(result), "kept": kept}
+            self._results[number] = tensors_in(result), leaves
+        return {"result": writer.value(result), "kept": number}
 
 
 # ------------------------------------------------------------------------------------- what the judge is handed
@@ -286,13 +287,13 @@ def remote_class(connection, part):
     class Handed(nn.Module):
         def __init__(self):
             super().__init__()
-            self._made = connection.new(part)
+            self._number = connection.new(part)
 
         def forward(self, *args):
-            return connection.call(None, self._made, args)
+            return connection.call(None, self._number, args)
 
         def train(self, mode=True):
-            connection.train(self._made, mode)
+            connection.train(self._number, mode)
             return super().train(mode)
 
     return Handed

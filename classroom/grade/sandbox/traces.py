@@ -30,7 +30,7 @@ def recorded(function, args):
 
 
 def as_data(run):
-    """What is told of a run: its output and its operations; of one that failed or went on for long, nothing."""
+    """A run as lists: its output and its operations; None for one that failed or has more than `MOST` of them."""
     if run.error or len(run.operations) > MOST:
         return None
     place = {id(step): i for i, step in enumerate(run.operations)}
@@ -59,9 +59,9 @@ def from_data(data):
     match data:
         case None:
             return None
-        case [output, list(told)] if len(told) <= MOST:
+        case [output, list(steps_data)] if len(steps_data) <= MOST:
             steps = []
-            for one in told:
+            for one in steps_data:
                 steps.append(_step_from_data(one, steps))
             return Run(output, steps)
     raise Malformed("no run")
@@ -92,10 +92,10 @@ def _kept_from_data(data):
 def first_difference(reference, theirs, args):
     """Which line makes a run part from the library's, as `trace` says it; "" where none is seen to be the cause."""
     right = recorded(reference, args)
-    found = compare.first_difference(right, theirs)
+    difference = compare.first_difference(right, theirs)
     if (
-        found is None or not found.is_cause or not found.second.place.text
+        difference is None or not difference.is_cause or not difference.second.place.text
     ):  # else its line may only be built another way
         return ""
-    line = found.second.place.text.replace("`", "'")
-    return f"`trace` of the library's answer (A) and yours (B): {found.words} In your code: `{line}`."
+    line = difference.second.place.text.replace("`", "'")
+    return f"`trace` of the library's answer (A) and yours (B): {difference.words} In your code: `{line}`."

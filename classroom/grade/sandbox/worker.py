@@ -63,7 +63,7 @@ class Session:
         self.channel = channel
         self.names = {"__name__": "__main__", "__builtins__": builtins}
         self.names |= {"display": silent, "get_ipython": lambda: Jupyter(self.names)}
-        self.parts, self.made, self.calls, self.dtype = [], [], {}, torch.float32
+        self.parts, self.objects, self.calls, self.dtype = [], [], {}, torch.float32
         self.watch = LibraryWatch()
 
     def serve(self):
@@ -83,7 +83,7 @@ class Session:
         """
         self.watch.look_for(message["own"], message["without"])
         self.dtype = getattr(EXERCISES.get(message["exercise"]), "dtype", torch.float32)
-        failed, watch = None, contextlib.nullcontext()
+        error_data, watch = None, contextlib.nullcontext()
         with printed_to(io.StringIO()):
             for number, (file, source, is_own) in enumerate(message["steps"]):
                 self.watch.step = number, file, is_own
@@ -92,20 +92,20 @@ class Session:
                     with watch:
                         self._run(file, source)
                 except BaseException as error:
-                    failed = failed or (what_was_raised(error) if is_own else None)
+                    error_data = error_data or (what_was_raised(error) if is_own else None)
             self.watch.step = None
             with self.watch:
                 for part in message["answer"]:
                     try:
                         self.parts.append(eval(compile(part, "<check>", "eval"), self.names))
                     except BaseException as error:
-                        failed = failed or what_was_raised(error)
+                        error_data = error_data or what_was_raised(error)
                         self.parts.append(...)
         exercise = EXERCISES.get(message["exercise"])
-        described = [self._described(place, exercise, writer) for place in range(len(self.parts))]
+        descriptions = [self._describe(place, exercise, writer) for place in range(len(self.parts))]
         return {
-            "parts": described,
-            "failed": failed,
+            "parts": descriptions,
+            "failed": error_data,
             "library": self.watch.library,
             "calls": [list(place) for place in sorted(self.watch.calls)[:1000]],
             "called": self.watch.called,
@@ -119,7 +119,7 @@ class Session:
         else:
             exec(code, self.names)
 
-    def _described(self, place, exercise, writer):
+    def _describe(self, place, exercise, writer):
         part = self.parts[place]
         if is_unattempted(part):
             return ["stub"]
@@ -136,16 +136,16 @@ class Session:
 
     def new(self, message, reader, writer):
         """Make an object of a class that was handed in."""
-        return self._guarded(lambda: self.made.append(self.parts[message["part"]]()), writer)
+        return self._guarded(lambda: self.objects.append(self.parts[message["part"]]()), writer)
 
     def train(self, message, reader, writer):
         """Put a module into training, or into eval."""
-        return self._guarded(lambda: self.made[message["object"]].train(message["training"]) and None, writer)
+        return self._guarded(lambda: self.objects[message["object"]].train(message["training"]) and None, writer)
 
     def call(self, message, reader, writer):
         """Call a function: its result, what it has changed, printed and used, and whether gradients flow."""
-        made = message["object"]
-        function = self.parts[message["part"]] if made is None else self.made[made]
+        number = message["object"]
+        function = self.parts[message["part"]] if number is None else self.objects[number]
         args = [self._argument(arg, reader) for arg in message["args"]]
         leaves = [arg for arg in args if isinstance(arg, torch.Tensor) and arg.requires_grad]
         before = state_of(args)
@@ -172,9 +172,9 @@ class Session:
 
     def back(self, message, reader, writer):
         """The gradients of a call's results, weighted as the judge says."""
-        made, leaves = self.calls.pop(message["call"])
+        results, leaves = self.calls.pop(message["call"])
         weights = [reader.tensor(weight) for weight in message["weights"]]
-        answer = self._guarded(lambda: gradients(made, leaves, weights), writer)
+        answer = self._guarded(lambda: gradients(results, leaves, weights), writer)
         return {**answer, "used": []}  # what we have used ourselves
 
     def trace(self, message, reader, writer):
@@ -261,7 +261,7 @@ class LibraryWatch(FailureWatch):
 
     def __init__(self):
         super().__init__()
-        self.own, self.counts, self.seen, self.library, self._known = set(), False, set(), None, {}
+        self.own, self.counts, self.seen, self.library, self._own_by_code = set(), False, set(), None, {}
         self.step, self.calls, self.called = None, set(), None
         self._operations = Operations(self.seen)
 
@@ -308,12 +308,12 @@ class LibraryWatch(FailureWatch):
             self.called = self.called or name
 
     def _is_own(self, code):
-        if code not in self._known:
+        if code not in self._own_by_code:
             file = code.co_filename
             answers = (file.startswith(ANSWERS) and not file.startswith(OFFERED)) or file.startswith("<fix of")
             taught = file.startswith((*COURSE, "<notebook"))
-            self._known[code] = answers or (taught and watch.is_one_of(code, self.own))
-        return self._known[code]
+            self._own_by_code[code] = answers or (taught and watch.is_one_of(code, self.own))
+        return self._own_by_code[code]
 
 
 # --------------------------------------------------------------------------- what a student's test is tried on
@@ -357,16 +357,18 @@ def ask_judge(judge, what, args, kwargs):
     return connected(result, leaves, lambda weights: ask_gradients(judge, answer["kept"], weights))
 
 
-def ask_gradients(judge, kept, weights):
-    answer, reader = exchange(judge, {"ask": "back", "kept": kept}, weights, {})
+def ask_gradients(judge, number, weights):
+    answer, reader = exchange(judge, {"ask": "back", "kept": number}, weights, {})
     return [None if gradient is None else reader.value(gradient) for gradient in answer["result"][1]]
 
 
 def exchange(judge, message, args, kwargs):
     channel, place = judge
     writer = Writer()
-    named = [[str(name), writer.value(value)] for name, value in kwargs.items()]
-    channel.send({**message, "of": place, "args": [writer.value(arg) for arg in args], "named": named}, writer.storages)
+    named_args = [[str(name), writer.value(value)] for name, value in kwargs.items()]
+    channel.send(
+        {**message, "of": place, "args": [writer.value(arg) for arg in args], "named": named_args}, writer.storages
+    )
     answer, storages = channel.receive()
     if "raised" in answer:
         kind = getattr(builtins, answer["raised"][0], None)

@@ -113,14 +113,14 @@ def read_roster(path):
     columns, rows = rows_of(path)
     at = worksheet(columns, [list(row.values()) for row in rows] if len({*columns}) == len(columns) else [])
     is_canvas = "sis login id" in columns or ("student" in columns and "section" in columns)
-    called = {_squeezed(column): column for column in reversed(columns)}
+    heads = {_squeezed(column): column for column in reversed(columns)}
     place = {
-        part: next((called[_squeezed(name)] for name in names if _squeezed(name) in called), None)
+        part: next((heads[_squeezed(name)] for name in names if _squeezed(name) in heads), None)
         for part, names in COLUMNS.items()
     }
     if "grade" in at:  # in whatever language
-        taken = columns[at["moodle"]]
-        place = {part: name if name != taken else None for part, name in place.items()} | {"moodle": taken}
+        moodle = columns[at["moodle"]]
+        place = {part: name if name != moodle else None for part, name in place.items()} | {"moodle": moodle}
         place["name"] = place["name"] or (columns[at["name"]] if "name" in at else None)
         place["email"] = place["email"] or (columns[at["email"]] if "email" in at else None)
     if is_canvas:  # there ID is Canvas's own
@@ -188,8 +188,8 @@ def _came(place, lines, width):
         cells = [line[column].strip() for line in lines if len(line) == width]
         if cells and all(cell in ("", "-") or moment(cell) for cell in cells):
             of_moments.append(column)
-    told = of_moments[:1] if len(of_moments) > 1 and of_moments[1] == of_moments[0] + 1 else []
-    return {"came": told[0]} if told else {}
+    arrivals = of_moments[:1] if len(of_moments) > 1 and of_moments[1] == of_moments[0] + 1 else []
+    return {"came": arrivals[0]} if arrivals else {}
 
 
 def _decimal(text):
@@ -205,5 +205,5 @@ def _is_grade(text):
 
 def moodle_number(identifier):
     """1001 of the `Participant 1001` that a grading worksheet has."""
-    found = re.search(r"\d+$", identifier.strip())
-    return found[0] if found else ""
+    digits = re.search(r"\d+$", identifier.strip())
+    return digits[0] if digits else ""

@@ -133,8 +133,8 @@ class Course:
                 if id := before.exercise:
                     ((_, args),) = cell.checks
                     self.asked[id] = Asked(id, name, [ast.unparse(arg) for arg in args], before)
-        asking = {(asked.notebook, name) for asked in self.asked.values() for name in asked.cell.binds}
-        names = Counter(name for _, name in asking)
+        names_asked_for = {(asked.notebook, name) for asked in self.asked.values() for name in asked.cell.binds}
+        names = Counter(name for _, name in names_asked_for)
         self.shared = {name for name, notebooks in names.items() if notebooks > 1}  # in several: they tell nothing
         self.unanswered = {cell.dump for cells in self._cells.values() for cell in cells if cell.exercise}
         self._by_dump = {cell.dump: (name, cell) for name, cells in self._cells.items() for cell in cells}
@@ -243,8 +243,8 @@ def answer_in(cells, id, of=None):
     answer, last = _answer_in(cells, id, of)
     checks = [cell.place for cell in cells if cell.place < last and any(other == id for other, _ in cell.checks)]
     if checks:
-        checked, _ = _answer_in([cell for cell in cells if cell.place <= checks[-1]], id, of)
-        answer.checked = checked if checked.expressions else None
+        earlier, _ = _answer_in([cell for cell in cells if cell.place <= checks[-1]], id, of)
+        answer.checked = earlier if earlier.expressions else None
     return answer
 
 
@@ -255,7 +255,7 @@ def _answer_in(cells, id, of=None):
     code = [cell for cell in cells if cell.kind == "code"]
     expressions = asked.names
     own = _expressions_checked(code, id)
-    broken = [cell for cell in code if cell.error and _is_about(cell, asked)]
+    unreadable = [cell for cell in code if cell.error and _is_about(cell, asked)]
     theirs = [cell for cell in code if cell.dump not in of.dumps]  # the rest is the course's own
     names = _names_in(expressions) & asked.cell.binds  # the others are the lesson's
     defining = _defining(theirs, names)
@@ -264,16 +264,16 @@ def _answer_in(cells, id, of=None):
         names = _names_in(own) - asked.cell.binds
         defining = _defining(theirs, names)
     elif not defining:
-        left_open = _defining(code, names)
-        if broken and not (left_open and left_open[-1].place > broken[-1].place):
-            return Answer(id, shown=broken[-1].source, problem=broken[-1].error), broken[-1].place
-        written = [cell for cell in theirs if cell.id and cell.id == asked.cell.id and cell.tree.body]
-        if written and not left_open:
-            return Answer(id, shown=written[-1].source, problem=OTHER_NAME), -1
+        still_open = _defining(code, names)
+        if unreadable and not (still_open and still_open[-1].place > unreadable[-1].place):
+            return Answer(id, shown=unreadable[-1].source, problem=unreadable[-1].error), unreadable[-1].place
+        renamed = [cell for cell in theirs if cell.id and cell.id == asked.cell.id and cell.tree.body]
+        if renamed and not still_open:
+            return Answer(id, shown=renamed[-1].source, problem=OTHER_NAME), -1
         for cell in cells:
             if cell.kind != "code" and _answer_inside(cell, asked, of):
                 return Answer(id, shown=cell.source, problem=OTHER_KINDS[cell.kind]), -1
-        return Answer(id, problem="" if left_open else "not handed in"), -1
+        return Answer(id, problem="" if still_open else "not handed in"), -1
     answer = Answer(
         id,
         steps=[[step.file, step.code, step.is_own] for step in _needed(code, defining, expressions, asked, of)],
@@ -289,8 +289,8 @@ def _needed(cells, defining, expressions, asked, of):
 
     A check above the answer's last cell says nothing of that.
     """
-    of_lesson, present, steps, point, chosen = of.steps(asked.notebook), set(), [], None, []
-    wanted = {id(cell) for cell in defining}
+    of_lesson, present, steps, point, own_steps = of.steps(asked.notebook), set(), [], None, []
+    defining_ids = {id(cell) for cell in defining}
     last = defining[-1].place if defining else -1
     for cell in cells:
         if cell.dump in of.unanswered:
@@ -299,10 +299,10 @@ def _needed(cells, defining, expressions, asked, of):
             place, its_steps = of.steps_like(cell, asked.notebook)
             present.add(place)
             steps += its_steps
-        elif cell.dump is not None and of.edited(cell, asked.notebook) and id(cell) not in wanted:
+        elif cell.dump is not None and of.edited(cell, asked.notebook) and id(cell) not in defining_ids:
             steps += _steps_of(cell, f"<cell {cell.place + 1}>", is_own=True)
         elif cell.dump is not None:
-            chosen += [len(steps)] if id(cell) in wanted else []
+            own_steps += [len(steps)] if id(cell) in defining_ids else []
             is_import = all(isinstance(one, ast.Import | ast.ImportFrom) for one in cell.tree.body)
             steps.append(Step(f"<cell {cell.place + 1}>", cell.code, cell.names, True, is_import))
         if cell.place >= last and any(id == asked.id for id, _ in cell.checks):
@@ -311,14 +311,14 @@ def _needed(cells, defining, expressions, asked, of):
     above = [step for place, its_steps in left_out.items() if place < asked.cell.place for step in its_steps]
     below = [step for place, its_steps in left_out.items() if place > asked.cell.place for step in its_steps]
     point = len(above) + (len(steps) if point is None else point)
-    chosen = [len(above) + number for number in chosen]
-    return Steps([*above, *steps, *below]).needed_for(_names_in(expressions), chosen, point)
+    own_steps = [len(above) + number for number in own_steps]
+    return Steps([*above, *steps, *below]).needed_for(_names_in(expressions), own_steps, point)
 
 
 def _expressions_checked(cells, id):
     """What the submission's last own `check` of an exercise is given, as source."""
-    found = [args for cell in cells for other, args in cell.checks if other == id and args]
-    return [ast.unparse(arg) for arg in found[-1]] if found else []
+    arguments = [args for cell in cells for other, args in cell.checks if other == id and args]
+    return [ast.unparse(arg) for arg in arguments[-1]] if arguments else []
 
 
 def _names_in(expressions):
@@ -356,12 +356,12 @@ def _names(cell, asked, of):
 def exercises_in(cells, file_name="", heads=(), of=None):
     """The ids of all exercises of the notebooks that a submission holds anything of."""
     of = of or course()
-    named = [id for id, asked in of.asked.items() if any(_names(cell, asked, of) for cell in cells)]
+    there = [id for id, asked in of.asked.items() if any(_names(cell, asked, of) for cell in cells)]
     numbers = {id.split(".")[0] for cell in cells for id, _ in cell.checks if id in of.asked}
-    numbers |= {id.split(".")[0] for id in named if of.asked[id].cell.binds - of.shared}
+    numbers |= {id.split(".")[0] for id in there if of.asked[id].cell.binds - of.shared}
     if not numbers:
         stems = {asked.notebook for asked in of.asked.values()}
         numbers |= {stem.split("_")[0].lstrip("0") for stem in stems if stem in file_name}
         numbers |= {match[1] for head in heads[:1] if (match := re.match(r"#\s*(\d+)\.", head))}
-    numbers = numbers or {id.split(".")[0] for id in named}
+    numbers = numbers or {id.split(".")[0] for id in there}
     return [id for id in of.asked if id.split(".")[0] in numbers]

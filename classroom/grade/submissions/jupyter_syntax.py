@@ -106,8 +106,8 @@ def _call_of_jupyter(node):
             if method == "magic":  # as nbconvert wrote it years ago
                 name, _, line = " ".join(args).lstrip("%").partition(" ")
                 return "run_line_magic", [name, line.strip()]
-            known = "run_cell_magic", "run_line_magic", "system", "getoutput"
-            return (method, args) if method in known else None
+            methods = "run_cell_magic", "run_line_magic", "system", "getoutput"
+            return (method, args) if method in methods else None
     return None
 
 

@@ -17,10 +17,10 @@ def moment(text, last_minute=""):
     is possible, or with points between them. A day alone is taken where its `last_minute` is given, as "23:59".
     """
     text, zone = _zone_of(text.strip())
-    found = _naive(text) or (_naive(f"{text} {last_minute}") if last_minute else None)
-    if found is None or found.tzinfo:
-        return found
-    return found.replace(tzinfo=zone) if zone else found.astimezone()
+    when = _naive(text) or (_naive(f"{text} {last_minute}") if last_minute else None)
+    if when is None or when.tzinfo:
+        return when
+    return when.replace(tzinfo=zone) if zone else when.astimezone()
 
 
 def _zone_of(text):
@@ -74,9 +74,9 @@ def months():
     """{month in words, whole or short: its number}, of all `LANGUAGES`."""
     from babel import Locale
 
-    found = {}
+    number_of = {}
     for language in LANGUAGES:
         for kind in ("wide", "abbreviated"):
             for number, word in Locale(language).months["format"][kind].items():
-                found.setdefault(word.casefold().strip("."), number)
-    return found
+                number_of.setdefault(word.casefold().strip("."), number)
+    return number_of

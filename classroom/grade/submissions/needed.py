@@ -46,13 +46,13 @@ class Steps:
 
         names are to be evaluated there, where everything chosen has run.
         """
-        order, open_ = {}, []  # number → where it runs
+        runs_at, to_visit = {}, []  # number of a step → where it runs, and the steps still to be looked through
         last = len(self.steps)
 
         def take(number, at):
-            if number not in order or (at[0], number) < (order[number][0], number):
-                order[number] = at
-                open_.append(number)
+            if number not in runs_at or (at[0], number) < (runs_at[number][0], number):
+                runs_at[number] = at
+                to_visit.append(number)
 
         def look_for(names, at):
             for name in names | self.used_when_called(frozenset(names)):
@@ -64,14 +64,14 @@ class Steps:
         for number in chosen:
             take(number, (number, 0, number))
         look_for(set(names), (point, 0, point))
-        while open_:
-            number = open_.pop()
-            step, at = self.steps[number], order[number]
+        while to_visit:
+            number = to_visit.pop()
+            step, at = self.steps[number], runs_at[number]
             needs = step.names.needs()
             look_for(needs | (self.used_when_called(frozenset(needs)) - step.names.binds), at)
             if step.is_own:  # the answer may reach a function of it, in a list for example
                 look_for(step.names.later - step.names.binds, (point, 0, point))
-        return [self.steps[number] for number in sorted(order, key=order.get)]
+        return [self.steps[number] for number in sorted(runs_at, key=runs_at.get)]
 
     def _is_made_below(self, name, point):
         places = self.binding.get(name, ())
@@ -113,16 +113,17 @@ class Steps:
         """The names that calling functions of these names may bind or change."""
         return self._reached(names, lambda step: step.names.sets_later() if step.is_own else set())
 
-    def _reached(self, names, of):
-        reached, open_, made = set(names), list(names), set()
+    def _reached(self, names, names_of):
+        """What `names_of` gives for each step that binds one of the names, or binds a name that such a step uses."""
+        reached, to_visit, result = set(names), list(names), set()
         steps = set()
-        while open_:
-            for number in self.binding.get(open_.pop(), ()):
+        while to_visit:
+            for number in self.binding.get(to_visit.pop(), ()):
                 if number not in steps:
                     steps.add(number)
                     step = self.steps[number]
-                    made |= of(step)
+                    result |= names_of(step)
                     more = step.names.uses - reached
                     reached |= more
-                    open_ += more
-        return made
+                    to_visit += more
+        return result

@@ -27,23 +27,23 @@ class Question:
         return f"whose is it? {' or '.join(labels[person] for person in self.among)}"
 
 
-def assign_students(found, people, answers=None):
+def assign_students(submissions, people, answers=None):
     """Set the student of every submission, a `Person`; returns the `Question`s that are left.
 
     `answers` is what `read_answers` returns. Without a roster everybody is who their files say, and nothing is asked.
     """
     answers, groups, roster = answers or {}, {}, Roster(people)
-    for submission in found:
-        said = said_of(submission.path, answers)
-        if said:
-            submission.student = said
+    for submission in submissions:
+        student = said_of(submission.path, answers)
+        if student:
+            submission.student = student
         else:
             groups.setdefault(submission.owner, []).append(submission)
-    found_for = {owner: roster.candidates(owner) for owner in groups}
-    questions, asked = [], _claimed_twice(groups, found_for)
+    candidates_for = {owner: roster.candidates(owner) for owner in groups}
+    questions, unclear = [], _claimed_twice(groups, candidates_for)
     for owner, files in groups.items():
-        among, _ = found_for[owner]
-        if len(among) == 1 and owner not in asked:
+        among, _ = candidates_for[owner]
+        if len(among) == 1 and owner not in unclear:
             for submission in files:
                 submission.student = among[0]
             continue
@@ -85,28 +85,28 @@ class Roster:
             if len(certain) == 1:
                 return certain, True
         words = words_of(owner.name)
-        named = self._by_form.get("".join(words)) or self._by_form.get("".join(sorted(words)), [])
+        of_this_name = self._by_form.get("".join(words)) or self._by_form.get("".join(sorted(words)), [])
         same_id = [person for person in self._by_code.get(owner.number, ()) if owner.number]
         if owner.is_blind:  # such a name contradicts nobody's
             return same_id, True
-        both = [person for person in named if person in same_id]
-        return (both, True) if len(both) == 1 else (named, False)
+        both = [person for person in of_this_name if person in same_id]
+        return (both, True) if len(both) == 1 else (of_this_name, False)
 
 
-def _claimed_twice(groups, found_for):
+def _claimed_twice(groups, candidates_for):
     """Return owners whom only their name links to a student who has files of the same notebook under another number."""
     claims = {}
-    for owner, (among, _) in found_for.items():
+    for owner, (among, _) in candidates_for.items():
         if len(among) == 1:
             claims.setdefault(among[0], []).append(owner)
-    asked = set()
+    unclear = set()
     for owners in claims.values():
         numbered = [owner for owner in owners if owner.number]
         for one in numbered:
             for other in numbered:
                 if one.number != other.number and one.platform == other.platform and _may_rival(groups, one, other):
-                    asked |= {owner for owner in owners if not found_for[owner][1]}
-    return asked
+                    unclear |= {owner for owner in owners if not candidates_for[owner][1]}
+    return unclear
 
 
 def _may_rival(groups, one, other):
@@ -120,7 +120,7 @@ def _may_rival(groups, one, other):
 # --------------------------------------------------------------------------------------------------- the teacher's word
 
 
-def read_answers(path, people, found):
+def read_answers(path, people, submissions):
     """({place of files: Person}, [(row, what is wrong with it)]) of who.csv, whose columns are path and id.
 
     Raises: ValueError for a file that is no such table.
@@ -131,19 +131,19 @@ def read_answers(path, people, found):
     if not {"path", "id"} <= set(columns):
         raise ValueError(f"{path} has no columns path and id")
     answers, wrong, roster = {}, [], Roster(people)
-    there = {plain_path(part) for submission in found for part in _up_from(submission.path)}
+    there = {plain_path(part) for submission in submissions for part in _up_from(submission.path)}
     for row in rows:
-        place, meant = plain_path(row["path"]), roster.with_code(row["id"])
+        place, owners = plain_path(row["path"]), roster.with_code(row["id"])
         place = place if place in there else place.removeprefix("'")  # which `harmless` put there
         if not row["id"]:
             continue  # not answered yet
         if place not in there:
             wrong.append((f"{WHO_FILE}: {row['path']}", "there is no such file or folder"))
-        elif len(meant) != 1:
-            how_many = f"{len(meant)} students have" if meant else "nobody on the roster has"
+        elif len(owners) != 1:
+            how_many = f"{len(owners)} students have" if owners else "nobody on the roster has"
             wrong.append((f"{WHO_FILE}: {row['path']}", f"{how_many} the id {row['id']}"))
         else:
-            answers[place] = meant[0]
+            answers[place] = owners[0]
     return answers, wrong
 
 

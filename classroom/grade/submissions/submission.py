@@ -12,7 +12,7 @@ import zlib
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from workbench.display.moments import shown
+from workbench.display.moments import moment_in_words
 from workbench.display.show import count
 
 from .class_list import composed
@@ -91,11 +91,11 @@ class Submission:
         """The file as its student knows it: name, size and date."""
         size = "" if self.size is None else f" of {count(self.size, 'byte')}"
         if self.came:
-            return f"{self.name}{size}, which came on {shown(self.came)}"
+            return f"{self.name}{size}, which came on {moment_in_words(self.came)}"
         moment = datetime.datetime(*self.modified[1:]) if self.modified[1:] else None  # a .zip names no zone
         if self.modified and moment is None:
             moment = datetime.datetime.fromtimestamp(self.modified[0]).astimezone()
-        return f"{self.name}{size}" + (f", dated {shown(moment)}" if moment else "")
+        return f"{self.name}{size}" + (f", dated {moment_in_words(moment)}" if moment else "")
 
     def answered(self, number):
         """How many exercises of a notebook it holds an answer to."""
@@ -114,14 +114,14 @@ def submissions_in(folder, but=()):
     """
     folder = Path(folder)
     if folder.is_file() and folder.suffix.lower() == ".zip":
-        found = list(_in_zip(folder.read_bytes(), folder.name, "", (folder.stat().st_mtime,)))
+        submissions = list(_in_zip(folder.read_bytes(), folder.name, "", (folder.stat().st_mtime,)))
     elif folder.is_dir():
-        found = list(_in_folder(folder, {Path(path).resolve() for path in but if path}))
+        submissions = list(_in_folder(folder, {Path(path).resolve() for path in but if path}))
     else:
         raise FileNotFoundError(f"there is no folder {folder}")
-    if not found:
+    if not submissions:
         raise FileNotFoundError(f"there is nothing in {folder}")
-    return found
+    return submissions
 
 
 def _in_folder(folder, but):
@@ -130,7 +130,7 @@ def _in_folder(folder, but):
         if _is_passed_over(below) or (len(below.parts) == 1 and below.name in OURS) or path.resolve() in but:
             continue
         if path.is_symlink():
-            yield _made(below.as_posix(), (), problem="a link, which is not followed")
+            yield _submission(below.as_posix(), (), problem="a link, which is not followed")
         elif path.is_file():
             try:
                 stat = path.stat()
@@ -138,12 +138,12 @@ def _in_folder(folder, but):
                     raise ValueError(f"larger than {LARGEST >> 20} MB")
                 data = path.read_bytes()
             except (OSError, ValueError) as error:
-                yield _made(below.as_posix(), (), problem=f"cannot be read: {_reason(error)}")
+                yield _submission(below.as_posix(), (), problem=f"cannot be read: {_reason(error)}")
                 continue
             if path.suffix.lower() == ".zip":
                 yield from _in_zip(data, path.name, below.as_posix(), (stat.st_mtime,))
             else:
-                yield _read(below.as_posix(), data, (stat.st_mtime,))
+                yield _read_file(below.as_posix(), data, (stat.st_mtime,))
 
 
 def _in_zip(data, name, place, modified):
@@ -163,7 +163,7 @@ def _in_zip(data, name, place, modified):
         is_zip = data.startswith(b"PK")
         why = "it is cut off or damaged" if is_zip and isinstance(error, zipfile.BadZipFile) else _reason(error)
         why = why if is_zip else _something_else(data) or why
-        yield _made(place or name, modified, problem=f"cannot be read: {why}", size=len(data))
+        yield _submission(place or name, modified, problem=f"cannot be read: {why}", size=len(data))
 
 
 UNZIPPING = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, ValueError, RuntimeError, OSError, EOFError)
@@ -176,13 +176,13 @@ def _entry(archive, entry, below, when, whole):
         if entry.flag_bits & 1:
             raise ValueError("it is locked with a password")
         if is_zip and not whole:
-            yield _made(below, when, problem="a .zip in a .zip, which is not opened", size=entry.file_size)
+            yield _submission(below, when, problem="a .zip in a .zip, which is not opened", size=entry.file_size)
         elif is_zip:  # of one student, in the .zip of all
             yield from _in_zip(archive.read(entry), below, below, when)
         else:
-            yield _read(below, archive.read(entry)[: LARGEST + 1], when)
+            yield _read_file(below, archive.read(entry)[: LARGEST + 1], when)
     except UNZIPPING as error:
-        yield _made(below, when, problem=f"cannot be read: {_reason(error)}", size=entry.file_size)
+        yield _submission(below, when, problem=f"cannot be read: {_reason(error)}", size=entry.file_size)
 
 
 def _name_in_zip(entry):
@@ -202,17 +202,17 @@ def _is_passed_over(path):
     return any(part.startswith(".") or part in IGNORED for part in path.parts)
 
 
-def _made(path, modified, problem="", **rest):
+def _submission(path, modified, problem="", **rest):
     owner, place, late = whose(PurePosixPath(path))
     return Submission(None, path, modified, problem=problem, owner=owner, place=place, late=late, **rest)
 
 
-def _read(path, data, modified):
+def _read_file(path, data, modified):
     kind, size = _as_saved(PurePosixPath(path)).suffix.lower(), len(data)
     if kind not in (".ipynb", ".py"):
-        return _made(path, modified, problem=f"{ELSE} ({kind or 'no ending'})", size=size)
+        return _submission(path, modified, problem=f"{ELSE} ({kind or 'no ending'})", size=size)
     if len(data) > LARGEST:
-        return _made(path, modified, problem=f"cannot be read: larger than {LARGEST >> 20} MB")
+        return _submission(path, modified, problem=f"cannot be read: larger than {LARGEST >> 20} MB")
     try:
         text = text_of(data, kind)
         is_notebook = text.lstrip().startswith("{")  # whatever its name says
@@ -222,7 +222,7 @@ def _read(path, data, modified):
             raise ValueError("it is not a notebook")
         cells = read_cells(text) if is_notebook else split_script(text)
     except ValueError as error:
-        return _made(path, modified, problem=f"cannot be read: {error}", size=size)
+        return _submission(path, modified, problem=f"cannot be read: {error}", size=size)
     heads = headings(text) if is_notebook else []
     digest = hashlib.sha256(data).hexdigest()
     exercises = exercises_in(cells, PurePosixPath(path).name if is_notebook or kind == ".py" else "", heads)
@@ -230,14 +230,14 @@ def _read(path, data, modified):
         "no exercise of this course in it" if is_notebook or kind == ".py" else "cannot be read: it is not a notebook"
     )
     problem = "" if exercises else nothing
-    return _made(path, modified, problem, cells=cells, heads=heads, digest=digest, exercises=exercises, size=size)
+    return _submission(path, modified, problem, cells=cells, heads=heads, digest=digest, exercises=exercises, size=size)
 
 
 def _as_saved(path):
     """The name as Jupyter gave it: browsers put .txt or .json behind the ending of what they download."""
     inner = path.with_suffix("")
-    added = path.suffix.lower() in (".txt", ".json") and inner.suffix.lower() in (".ipynb", ".py")
-    return inner if added else path
+    has_added_ending = path.suffix.lower() in (".txt", ".json") and inner.suffix.lower() in (".ipynb", ".py")
+    return inner if has_added_ending else path
 
 
 def text_of(data, kind):
@@ -261,7 +261,7 @@ def _something_else(data):
     if not data.strip():
         return f"it is empty ({count(len(data), 'byte')})"
     begins = data[:40].lstrip().lower()
-    return next((f"it is {kind}" for known, kind in KINDS.items() if begins.startswith(known.lower())), "")
+    return next((f"it is {kind}" for signature, kind in KINDS.items() if begins.startswith(signature.lower())), "")
 
 
 def whose(path):
@@ -300,14 +300,14 @@ class Versions:
     student: object
     number: str  # of the notebook
     picks: list  # of each attempt the file that stands for it, first the one that counts
-    said: list  # (file, why it does not count) of others of an attempt
+    remarks: list  # (file, why it does not count) of others of an attempt
 
     def others(self, best, why=None):
-        """(file, what is to be said of it) of all but the one that counts; `why` where points have said which."""
+        """(file, remark) for all but the one that counts; `why` is the reason where points have decided."""
         for other in self.picks:
             if other is not best:
                 yield other, f"does not count: {best.path} {why or self._why(best, other)}"
-        yield from self.said
+        yield from self.remarks
 
     def _why(self, best, other):
         if best.digest == other.digest:
@@ -317,7 +317,7 @@ class Versions:
         return "is newer" if best.came > other.came else "is the newest that came in time"
 
 
-def choose(found, is_late=lambda submission, number: False):
+def choose(submissions, is_late=lambda submission, number: False):
     """Return the `Versions` of each student and notebook.
 
     Files that came at the same time, or of which one has no time, are one attempt: of it the fullest file counts, of
@@ -325,30 +325,30 @@ def choose(found, is_late=lambda submission, number: False):
     only where there is no other.
     """
     rivals = {}
-    for submission in found:
+    for submission in submissions:
         for number in submission.notebooks():
             rivals.setdefault((submission.student, number), []).append(submission)
     return [_versions(student, number, files, is_late) for (student, number), files in rivals.items()]
 
 
 def _versions(student, number, files, is_late):
-    attempts, picks, said = {}, [], []
+    attempts, picks, remarks = {}, [], []
     timed = all(submission.came for submission in files)
     for submission in files:
         attempts.setdefault(submission.came if timed else None, []).append(submission)
-    for together in attempts.values():
-        best = max(together, key=lambda submission: (submission.answered(number), submission.modified))
+    for attempt in attempts.values():
+        best = max(attempt, key=lambda submission: (submission.answered(number), submission.modified))
         picks.append(best)
-        for other in together:
+        for other in attempt:
             if other is not best:
                 fuller = best.answered(number) > other.answered(number)
                 newer = "is newer" if best.modified > other.modified else "is as new, and first by name"
                 why = "answers more exercises" if fuller else newer
                 why = "is the same" if best.digest == other.digest else why
-                said.append((other, f"does not count: {best.path} {why}"))
+                remarks.append((other, f"does not count: {best.path} {why}"))
     if timed:
         picks.sort(key=lambda one: (bool(one.answered(number)), not is_late(one, number), one.came), reverse=True)
-    return Versions(student, number, picks, said)
+    return Versions(student, number, picks, remarks)
 
 
 def cells_as_data(submission):

@@ -6,7 +6,7 @@ A file's own date is never asked: students set it, and a .zip has none that says
 import datetime
 from dataclasses import dataclass
 
-from workbench.display.moments import shown
+from workbench.display.moments import moment_in_words
 
 from ..tables import rows_of
 from .moments import moment
@@ -18,22 +18,22 @@ MINUTE = datetime.timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class Lateness:
-    """Whether a hand-in is late; `by` is None where only a mark says so, `untold` where not even that can be known."""
+    """Whether a hand-in is late; `by` is None where only a mark says so, `is_unclear` where not even that is known."""
 
     late: bool = False
     by: datetime.timedelta | None = None
     due: datetime.datetime | None = None
-    untold: bool = False
+    is_unclear: bool = False
 
     def in_words(self):
         """How late, "" for what is not."""
-        if self.untold:
+        if self.is_unclear:
             return "whether it came in time cannot be told: the platform marks it late, and this student has longer"
         if not self.late:
             return ""
         if self.by is None:
             return "it came late, as the platform says"
-        return f"it came {_duration(self.by)} after the deadline, {shown(self.due)}"
+        return f"it came {_duration(self.by)} after the deadline, {moment_in_words(self.due)}"
 
 
 IN_TIME = Lateness()
@@ -57,13 +57,13 @@ class Deadlines:
     def lateness(self, submission, number=""):
         """The `Lateness` of a file; the whole minute of the deadline is in time."""
         due, is_own = self.due(submission.student, number)
-        marked = submission.late or (submission.from_worksheet and getattr(submission.student, "late", False))
+        is_marked = submission.late or (submission.from_worksheet and getattr(submission.student, "late", False))
         if due and submission.came:
             by = _minute(submission.came) - _minute(due)
             return Lateness(by > datetime.timedelta(0), by, due)
-        if marked and is_own:
-            return Lateness(due=due, untold=True)
-        return Lateness(marked, due=due)
+        if is_marked and is_own:
+            return Lateness(due=due, is_unclear=True)
+        return Lateness(is_marked, due=due)
 
     def is_over(self, person, number, now=None):
         """Whether nothing more can come in time; it is, where there is no deadline."""
@@ -77,8 +77,8 @@ def _minute(moment):
 
 def _duration(by):
     minutes = by // MINUTE
-    days, hours, left = minutes // 1440, minutes // 60 % 24, minutes % 60
-    parts = [(days, "day"), (hours, "hour"), (left if not days else 0, "minute")]
+    days, hours, minutes_left = minutes // 1440, minutes // 60 % 24, minutes % 60
+    parts = [(days, "day"), (hours, "hour"), (minutes_left if not days else 0, "minute")]
     return " ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in parts if n) or "less than an hour"
 
 
@@ -92,7 +92,8 @@ def read_times(path):
     """
     if not path.is_file():
         return {}
-    return {plain_path(row["path"].removeprefix("'")): _said(path, row["time"]) for row in _table(path, "path", "time")}
+    rows = _table(path, "path", "time")
+    return {plain_path(row["path"].removeprefix("'")): _moment_in(path, row["time"]) for row in rows}
 
 
 def read_deadlines(path, who, everybodys=None):
@@ -106,15 +107,15 @@ def read_deadlines(path, who, everybodys=None):
     for row in _table(path, "deadline") if path.is_file() else ():
         person, id = None, row.get("id", "")
         if id:
-            meant = who(id)
-            if len(meant) != 1:
-                how_many = f"{len(meant)} students have" if meant else "nobody on the roster has"
+            people = who(id)
+            if len(people) != 1:
+                how_many = f"{len(people)} students have" if people else "nobody on the roster has"
                 wrong.append((f"{path.name}: {id}", f"{how_many} this id"))
                 continue
-            (person,) = meant
-        rows.append((person, row.get("notebook", "").lstrip("0"), _said(path, row["deadline"], "23:59")))
+            (person,) = people
+        rows.append((person, row.get("notebook", "").lstrip("0"), _moment_in(path, row["deadline"], "23:59")))
     if everybodys:
-        rows.append((None, "", _said("--deadline", everybodys, "23:59")))
+        rows.append((None, "", _moment_in("--deadline", everybodys, "23:59")))
     return Deadlines(rows), wrong
 
 
@@ -143,8 +144,8 @@ def _table(path, *needed):
     return rows
 
 
-def _said(where, text, last_minute=""):
+def _moment_in(where, text, last_minute=""):
     """The moment that a text names; a day alone is meant until its last minute, where one is given."""
-    if found := moment(text, last_minute):
-        return found
+    if when := moment(text, last_minute):
+        return when
     raise ValueError(f"{where}: {text!r} is no time, as in 2026-05-03 23:59 or 2026-05-03 23:59 Europe/Berlin")

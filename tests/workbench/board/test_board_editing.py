@@ -525,7 +525,7 @@ def test_a_head_is_chosen_by_clicking_it(page):
     board.get_by_role("combobox", name="Query").select_option("1: b")
     see(board, "✓ Done.")
     board.get_by_role("combobox", name="Curves").select_option("shown")
-    board.get_by_role("img", name="Who listens to whom: a most to a, b most to a.").wait_for()
+    board.get_by_role("img", name="Who attends to whom: a most to a, b most to a.").wait_for()
 
 
 def test_reshape_board_follows_a_feature(page):

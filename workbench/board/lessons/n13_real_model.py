@@ -27,12 +27,12 @@ CAPITAL = Task(
     (("text_is", GERMANY), ("says_less", " Berlin", 0.2), ("one_out",)),
     why="What does the model still know without it?",
     answers=(
-        "that Berlin is a city, but not that a city is due",
-        "that a capital is due, but not whose",
-        "nothing: the six words are any words",
+        "that Berlin is a city, but not that a city must follow",
+        "that a capital must follow, but not whose",
+        "nothing: the words of the text no longer matter",
     ),
     right=1,
-    because="*Berlin* falls to .15, and *London*, *New* and *Paris* stand right behind: cities. "
+    because="*Berlin* falls to .15, and *London*, *New* and *Paris* come next: cities too. "
     "The head brings much of whose capital it is.",
 )
 FILE = Path(__file__).with_name("n13_kept.bin")  # made by `keep`, for pages without a kernel

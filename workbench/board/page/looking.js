@@ -69,9 +69,9 @@ export function lookingAt(view) {
     if (!arithmetic?.sources.length) markMoves(name, i, j, arithmetic);
   };
 
-  // From an input, of which is said what it moves, to a menu: what is said next is of that.
+  // From an input, of which is said what it moves, to a menu or a button: what is said next is of that.
   function choosesInstead(node) {
-    return pin && !engine.panel[pin[0]].does && node.closest(".choices");
+    return pin && !engine.panel[pin[0]].does && node.closest(".choices, .tries, .tools");
   }
 
   function afterChoosing() {

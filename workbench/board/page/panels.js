@@ -13,6 +13,7 @@ const POINTS = matchMedia("(hover: hover)"); // on a phone a finger that scrolls
 const CELLS = 600; // more than so many are drawn on a canvas
 const MOST = 0.5; // of the numbers of a matrix that may be marked as changed
 const PICTURES = { arcs, bars };
+const PAIRS = ["scores", "weights", "gradient"]; // kinds with a number for each query and key
 
 export function panelOf(view, panel) {
   const { engine } = view;
@@ -107,8 +108,11 @@ function drawTiles({ engine }, { tiles }, cells) {
 // Whether a part between gaps begins with this column.
 const isStart = ({ engine }, panel, j) => !j || engine.part(panel, j) !== engine.part(panel, j - 1);
 
-function headsOf({ rows, columns, parts }, width, starts) {
-  const corner = () => (rows.length ? [element("td")] : []);
+// Where the same words stand on both sides, those above are said to be keys; so those beside are queries.
+function headsOf({ kind, rows, columns, parts }, width, starts) {
+  const isPairs = PAIRS.includes(kind) && columns.length && String(rows) === String(columns);
+  const said = isPairs ? [element("span", { "aria-hidden": "true" }, "keys →")] : [];
+  const corner = () => (rows.length ? [element("td", { class: "axis" }, ...said.splice(0))] : []);
   const head = (cells) => element("thead", {}, element("tr", {}, ...corner(), ...cells));
   const heads = [];
   if (columns.length) {

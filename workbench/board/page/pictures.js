@@ -157,7 +157,7 @@ export function arcs(view, panel) {
       node.replaceChildren(...curves, ...words(rows, matrix.length, 16), ...words(columns, keys, 142));
       const heard = (row) => row.indexOf(Math.max(...row));
       const most = matrix.map((row, i) => `${rows[i] ?? i} most to ${columns[heard(row)] ?? heard(row)}`);
-      node.setAttribute("aria-label", `Who listens to whom: ${most.join(", ")}.`);
+      node.setAttribute("aria-label", `Who attends to whom: ${most.join(", ")}.`);
     },
   };
 }

@@ -16,7 +16,7 @@ def masks(calls):
     return [arg for call in calls for arg in call.values() if _is_tensor(arg) and arg.dtype == torch.bool]
 
 
-def given(calls, name):
+def arguments(calls, name):
     """Return what each call gave for an argument, without the calls that gave nothing."""
     return [call[name] for call in calls if call.get(name) is not None]
 

@@ -154,8 +154,8 @@ class Bug(Exercise):
         """Code as a function of its arguments: a new module in eval for each call, and of the output what counts."""
 
         def attention(*args):
-            made = instance_of(code)
-            output = made.eval()(*args) if isinstance(made, nn.Module) else made(*args)
+            instance = instance_of(code)
+            output = instance.eval()(*args) if isinstance(instance, nn.Module) else instance(*args)
             return output if self.counts is None or not isinstance(output, torch.Tensor) else self.counts(output, *args)
 
         return attention
@@ -182,7 +182,7 @@ class Bug(Exercise):
         test = re.sub(rf"\b{detects.__name__}\b", f"detects_{number}", source_of(detects), count=1)
         return f'line_{number}, fault_{number} = {line}, "{fault}"\n\n{mended}\n\n{test}'
 
-    def asked(self):
+    def asks_in_words(self):
         return self.asks
 
     def judge(self, answer):

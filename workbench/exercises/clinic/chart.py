@@ -18,8 +18,8 @@ def outcome(test, attention):
     """
     try:
         with torch.random.fork_rng(devices=[]):
-            said = test(attention)
-            return CAUGHT if said is not ... and bool(said) else PASSED
+            answer = test(attention)
+            return CAUGHT if answer is not ... and bool(answer) else PASSED
     except Exception:
         return RAISES
 
@@ -44,8 +44,8 @@ class Chart:
         body = "".join(_row(name, row) for name, row in self.rows.items())
         below = _last(*self.below) if self.below else ""
         rows = f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}{below}</tbody>"
-        seen = {word for row in self.rows.values() for word in row}
-        legend = " &nbsp; ".join(f"{MARKS[word]} {word}" for word in (CAUGHT, RAISES) if word in seen)
+        words_there = {word for row in self.rows.values() for word in row}
+        legend = " &nbsp; ".join(f"{MARKS[word]} {word}" for word in (CAUGHT, RAISES) if word in words_there)
         table = f'<table class="chart" style="{show.TABLE}">{rows}</table>'
         return f'<div style="overflow-x: auto">{table}</div><small>{legend}</small>'
 

@@ -34,9 +34,9 @@ class Interface:
         """Return the arguments of a call by name, or None if the call does not fit the signature."""
         names = [parameter.partition("=")[0] for parameter in self.parameters]
         needed = {name for name, parameter in zip(names, self.parameters, strict=True) if "=" not in parameter}
-        given = dict(zip(names, args, strict=False)) | kwargs
-        fits = len(args) + len(kwargs) == len(given) and needed <= set(given) <= set(names)
-        return given if fits else None
+        arguments = dict(zip(names, args, strict=False)) | kwargs
+        fits = len(args) + len(kwargs) == len(arguments) and needed <= set(arguments) <= set(names)
+        return arguments if fits else None
 
 
 def qkv(n_q=3, n_k=5, d_k=8, d_v=4, batch=2, seed=0):

@@ -42,22 +42,23 @@ def judge(bug, answer):
 
 def _in_words(bug, parts, *, is_begun):
     """Return status and message of the whole answer; `is_begun` says whether a line or a name was given."""
-    done = sum(part.state == "right" for part in parts)
-    if done == len(parts):
+    how_many_right = sum(part.state == "right" for part in parts)
+    if how_many_right == len(parts):
         reread = f"Read again: {section_in_words(bug.section)}."
         return "correct", f"{bug.name}. {bug.story}\n\n{parts[-1].message}\n\n{reread}"
     if not is_begun and all(part.state == "open" for part in parts):
-        return "unattempted", f"Not attempted yet. Needed: {bug.asked()}."
-    return "wrong", "\n\n".join([f"{done} of {len(parts)} right.", *map(str, parts)])
+        return "unattempted", f"Not attempted yet. Needed: {bug.asks_in_words()}."
+    return "wrong", "\n\n".join([f"{how_many_right} of {len(parts)} right.", *map(str, parts)])
 
 
 def _verdict(bug, parts, status, message):
     """Return the verdict with the misconception and the matrices of the first wrong part that has them."""
     wrong = [part for part in parts if part.state == "wrong"]
-    drawn = [part.drawn for part in wrong if part.drawn]
-    verdict = Verdict(bug.id, status, wrong[0].misconception if wrong else None, message, *(drawn[0] if drawn else ()))
-    done = sum(part.state == "right" for part in parts)
-    verdict.right_parts = f"{done} of {len(parts)}" if done else ""
+    matrices = [part.matrices for part in wrong if part.matrices]
+    misconception = wrong[0].misconception if wrong else None
+    verdict = Verdict(bug.id, status, misconception, message, *(matrices[0] if matrices else ()))
+    how_many_right = sum(part.state == "right" for part in parts)
+    verdict.right_parts = f"{how_many_right} of {len(parts)}" if how_many_right else ""
     return verdict
 
 
@@ -101,15 +102,15 @@ def judge_line(answer, wrong, source, *others):
     """
     if is_unanswered(answer):
         return Part("Line", "open", "which line?")
-    named, last = lines_named(answer, source, *others), len(source.splitlines())
-    if not named or not named <= set(range(1, last + 1)):
+    lines, last = lines_named(answer, source, *others), len(source.splitlines())
+    if not lines or not lines <= set(range(1, last + 1)):
         words = f"a line is a number from 1 to {last}, as in the source, or its code."
         return Part("Line", "wrong", words, "no-line")
-    if named <= wrong:
-        return Part("Line", "right", f"the fault can be mended in {lines_in_words(named)}.")
-    if named & wrong:
-        return Part("Line", "wrong", f"your words fit {lines_in_words(named)}. Give the number of one.", "no-line")
-    return Part("Line", "wrong", f"the fault is not in {lines_in_words(named)}.", "wrong-line")
+    if lines <= wrong:
+        return Part("Line", "right", f"the fault can be mended in {lines_in_words(lines)}.")
+    if lines & wrong:
+        return Part("Line", "wrong", f"your words fit {lines_in_words(lines)}. Give the number of one.", "no-line")
+    return Part("Line", "wrong", f"the fault is not in {lines_in_words(lines)}.", "wrong-line")
 
 
 def _judge_fault(bug, fault):
@@ -163,8 +164,8 @@ def _wrong_fix(bug, trial, outcome, truth, worker):
             as_before = gives_the_same(bug.buggy)
             words = "it still gives the wrong numbers." if as_before else "that is another form of the same fault."
             return Part("Mended", "wrong", words, "still-buggy")
-    seen, drawn = explain(exercise, trial, outcome, truth)
-    return Part("Mended", "wrong", seen, None, drawn or ())
+    words, matrices = explain(exercise, trial, outcome, truth)
+    return Part("Mended", "wrong", words, None, matrices or ())
 
 
 def _wrong_in_training(mended, trial, worker):

@@ -58,8 +58,8 @@ def judge_test(bug, detects, worker):
         for group, name, code in candidates(bug):
             evidence.reported[group][name] = _reports(bug, detects, code, group, evidence, worker)
         if not any(evidence.reported_in(group) for group in evidence.reported):
-            evidence.notices_zeros = _reports(bug, detects, changed(bug, _zeros), "decoys", evidence, worker)
-            evidence.notices_noise = _reports(bug, detects, changed(bug, _noise), "decoys", evidence, worker)
+            evidence.notices_zeros = _reports(bug, detects, with_output(bug, _zeros), "decoys", evidence, worker)
+            evidence.notices_noise = _reports(bug, detects, with_output(bug, _noise), "decoys", evidence, worker)
     except Stub:
         return OPEN_TEST
     except Refused as refused:
@@ -126,9 +126,9 @@ def watched(implementation, interface, evidence, raised):
 
     def attention(*args, **kwargs):
         evidence.n_calls += 1
-        named = interface.named(args, kwargs)
-        if named is not None:
-            evidence.calls.append(named | {"training": getattr(implementation, "training", False)})
+        arguments = interface.named(args, kwargs)
+        if arguments is not None:
+            evidence.calls.append(arguments | {"training": getattr(implementation, "training", False)})
         try:
             return inner(*args, **kwargs)
         except Exception as error:
@@ -141,7 +141,7 @@ def watched(implementation, interface, evidence, raised):
     return implementation
 
 
-def changed(bug, change):
+def with_output(bug, change):
     """Return correct code whose output is changed."""
     correct = bug.interface.correct[0]
     if not isinstance(correct, type):
@@ -167,9 +167,9 @@ def part_of(bug, evidence):
     reported, caught = evidence.reported, len(evidence.reported_in("variants"))
     wrongly = evidence.reported_in("correct") + evidence.reported_in("decoys")
     if evidence.caught and evidence.all_reported_in("variants") and not wrongly:
-        found = f"It finds the patient and {show.count(caught, 'variant')} of the fault"
-        passed = f"{len(reported['correct'])} right implementations and {len(reported['decoys'])} with another fault"
-        return Part("Test", "right", f"{found}, and lets {passed} pass.")
+        finds = f"It finds the patient and {show.count(caught, 'variant')} of the fault"
+        lets_pass = f"{len(reported['correct'])} right implementations and {len(reported['decoys'])} with another fault"
+        return Part("Test", "right", f"{finds}, and lets {lets_pass} pass.")
     if bug.is_healthy and evidence.caught:
         words = "It returns True for this patient. What does right code return for the same calls? Compare the numbers."
         return Part("Test", "wrong", words, "condemns-the-healthy")

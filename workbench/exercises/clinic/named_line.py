@@ -3,7 +3,7 @@
 import re
 
 MADE = 2  # what a word counts that is the name which a line gives; one for what it does counts 1
-SAID = {  # what stands in a line → how words for it begin
+STEMS = {  # what stands in a line → how words for it begin
     r"sqrt|size\(-1\)|\*\* ?-?0?\.5": ("scal", "divi", "root", "sqrt", "temperature"),
     r"softmax": ("softmax", "weight", "normali"),
     r"mask|tril|triu": ("mask", "causal", "triang", "tril", "future"),
@@ -36,7 +36,7 @@ def lines_named(answer, *sources):
     quoted = {k for lines in texts for k, line in enumerate(lines, 1) if code and code in line}
     if len(quoted) == 1 and len(code) > 2:
         return quoted
-    return _meant(re.findall(r"\w+", answer.casefold()), sources) or quoted
+    return _lines_fitting(re.findall(r"\w+", answer.casefold()), sources) or quoted
 
 
 def _squeezed(code):
@@ -44,8 +44,8 @@ def _squeezed(code):
     return re.sub(r"\s+|#.*", "", code)
 
 
-def _meant(words, sources):
-    """The lines that most of the words are said of."""
+def _lines_fitting(words, sources):
+    """The numbers of the lines that most of the words fit."""
     counts = {}
     for source in sources:
         for k, line in enumerate(source.splitlines(), 1):
@@ -55,9 +55,9 @@ def _meant(words, sources):
 
 
 def _count(words, line):
-    made, _, _ = line.partition(" = ")
-    names = set(re.findall(r"\w+", made.casefold())) if " = " in line else set()
-    stems = [stem for code, stems in SAID.items() if re.search(code, line) for stem in stems]
+    left_side, _, _ = line.partition(" = ")
+    names = set(re.findall(r"\w+", left_side.casefold())) if " = " in line else set()
+    stems = [stem for code, stems in STEMS.items() if re.search(code, line) for stem in stems]
     return sum(MADE * (word in names) + word.startswith(tuple(stems)) for word in dict.fromkeys(words))
 
 

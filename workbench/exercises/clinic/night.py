@@ -58,8 +58,8 @@ def night_shift(tests=()):
     are found. A stranger is recognised if the test for its patient says True and no other does; the healthy one,
     once there is a test for each patient and none says a word. night_shift()["C"] is a stranger, to be called.
     """
-    found = tests.values() if isinstance(tests, dict) else tests
-    by_id = {_patient(test): test for test in found if _patient(test) in FAMILIES}
+    candidates = tests.values() if isinstance(tests, dict) else tests
+    by_id = {_patient(test): test for test in candidates if _patient(test) in FAMILIES}
     return Night({id: by_id[id] for id in FAMILIES if id in by_id})
 
 
@@ -80,47 +80,49 @@ class Night:
 
     def __init__(self, tests):
         self.strangers = {letter: Stranger(letter, _code(*who)) for letter, who in WHO.items()}
-        written = {id: test for id, test in tests.items() if _is_written(test)}
-        self._missing = [id for id in FAMILIES if id not in written]
-        self.chart = Chart(written.values(), self.strangers)
-        heard = dict(zip(written, self.chart.rows.values(), strict=True))
-        self.told = {letter: self._told(i, heard) for i, letter in enumerate(WHO)}
+        finished = {id: test for id, test in tests.items() if _is_written(test)}
+        self._missing = [id for id in FAMILIES if id not in finished]
+        self.chart = Chart(finished.values(), self.strangers)
+        rows = dict(zip(finished, self.chart.rows.values(), strict=True))
+        self.suspects = {letter: self._suspects(i, rows) for i, letter in enumerate(WHO)}
         own = {family: letter for letter, (family, _) in WHO.items()}
-        self._silent = [id for id in written if id not in self.told[own[id]]]
+        self._silent = [id for id in finished if id not in self.suspects[own[id]]]
         self.chart.below = "who it is", [self._word(letter) for letter in WHO]
 
     def __getitem__(self, letter):
         return self.strangers[letter]
 
-    def _told(self, i, heard):
+    def _suspects(self, i, rows):
         """The patients whose tests say True of a stranger: those of whom it might be a relative."""
-        return [id for id, row in heard.items() if row[i] == CAUGHT]
+        return [id for id, row in rows.items() if row[i] == CAUGHT]
 
     def _word(self, letter):
-        family, told = WHO[letter][0], self.told[letter]
-        if not told:
+        family, suspects = WHO[letter][0], self.suspects[letter]
+        if not suspects:
             return "healthy ✓" if family is None and not self._missing else "?"
-        return f"{told[0]} ✓" if told == [family] else f"{' or '.join(told)}?" if family in told else "✗"
+        if suspects == [family]:
+            return f"{family} ✓"
+        return f"{' or '.join(suspects)}?" if family in suspects else "✗"
 
     @property
     def summary(self):
         """How many are recognised, and what is missing, in words."""
         words = self.chart.below[1]
         right = sum(word.endswith("✓") for word in words)
-        said = [f"{right} of {show.count(len(words), 'stranger')} recognised by your tests."]
+        sentences = [f"{right} of {show.count(len(words), 'stranger')} recognised by your tests."]
         if "✗" in words:
-            said.append("✗: a test returned True for a stranger that has another fault.")
+            sentences.append("✗: a test returned True for a stranger that has another fault.")
         if any(word.endswith("?") and word != "?" for word in words):
-            said.append("Where two tests return True, one of them is not specific enough.")
+            sentences.append("Where two tests return True, one of them is not specific enough.")
         if self._silent:
-            said.append(
+            sentences.append(
                 f"There is a stranger with the fault of {', '.join(self._silent)}, and your test for it returns False."
             )
         if self._missing:
-            said.append(f"Still to be written: the tests for {', '.join(self._missing)}.")
+            sentences.append(f"Still to be written: the tests for {', '.join(self._missing)}.")
         elif "?" in words:
-            said.append("There is a stranger with a fault that no test finds.")
-        return " ".join(said)
+            sentences.append("There is a stranger with a fault that no test finds.")
+        return " ".join(sentences)
 
     def __repr__(self):
         return f"{self.summary}\n\n{self.chart}" if self.chart.rows else self.summary
@@ -135,7 +137,7 @@ def _is_written(test):
     healthy = correct.by_library
     try:
         with torch.random.fork_rng(devices=[]):
-            said = test(healthy)
+            answer = test(healthy)
     except Exception:  # it may mean something else by its arguments; then its row shows it
         return True
-    return said is not None and said is not ...
+    return answer is not None and answer is not ...

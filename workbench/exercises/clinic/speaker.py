@@ -139,14 +139,14 @@ class Speaker(Exercise):
             parts = [self._judge_part(part), self._judge_line(line), judge_fix(self, mended, worker)]
         if all(one.state == "open" for one in parts):
             return Verdict(self.id, "unattempted", None, f"Not attempted yet. Needed: {self.asks}.")
-        done = sum(one.state == "right" for one in parts)
-        if done == len(parts):
+        how_many_right = sum(one.state == "right" for one in parts)
+        if how_many_right == len(parts):
             return self.correct(f"{self.name}. {self.story}\n\nRead again: {section_in_words(self.section)}.")
         wrong = next((one for one in parts if one.state == "wrong"), None)
-        message = "\n\n".join([f"{done} of {len(parts)} right.", *map(str, parts)])
-        verdict = self.wrong(message, (wrong and wrong.drawn) or None)
+        message = "\n\n".join([f"{how_many_right} of {len(parts)} right.", *map(str, parts)])
+        verdict = self.wrong(message, (wrong and wrong.matrices) or None)
         verdict.misconception = wrong and wrong.misconception
-        verdict.right_parts = f"{done} of {len(parts)}" if done else ""
+        verdict.right_parts = f"{how_many_right} of {len(parts)}" if how_many_right else ""
         return verdict
 
     def _judge_part(self, part):
@@ -170,8 +170,8 @@ class Speaker(Exercise):
 def part_named(answer):
     """One of HEARD, which may stand among other words, or None where there is none of them, or several."""
     words = re.findall(r"[^\W_]+", answer.casefold()) if isinstance(answer, str) else []
-    named = {PART.get(word, word) for word in words} & HEARD.keys()
-    return named.pop() if len(named) == 1 and not NOT & set(words) else None
+    names = {PART.get(word, word) for word in words} & HEARD.keys()
+    return names.pop() if len(names) == 1 and not NOT & set(words) else None
 
 
 PART, NOT = {"prompt": "pass", "number": "numbers", "caches": "cache"}, {"not", "no", "isn", "never"}
@@ -219,12 +219,12 @@ def speak(model, code, prompt, pieces=20):
             x = x + (F.silu(h @ w.W_gate.T) * (h @ w.W_up.T)) @ w.W_down.T
         return model.logits(x[0, -1]).argmax().item()
 
-    caches, written = [None] * sizes.blocks, []
+    caches, pieces_written = [None] * sizes.blocks, []
     number = read(model.tokens(prompt), caches)
-    while number != model.end and len(written) < pieces:
-        written.append(number)
+    while number != model.end and len(pieces_written) < pieces:
+        pieces_written.append(number)
         number = read(torch.tensor([[number]]), caches)
-    return model.pieces.decode(written)
+    return model.pieces.decode(pieces_written)
 
 
 class Patient:
@@ -268,16 +268,16 @@ class Patient:
         return [(prompt, text.replace("\n", "⏎")) for prompt, text in self._speaker.says.items()]
 
     def __repr__(self):
-        spoken = "\n".join(f"{prompt} → {text}" for prompt, text in self._rows())
+        transcript = "\n".join(f"{prompt} → {text}" for prompt, text in self._rows())
         numbered = "\n".join(f"{k:>2}  {line}" for k, line in enumerate(self.source.splitlines(), start=1))
-        return f"Patient {self.id}\n\n{spoken}\n\n{numbered}"
+        return f"Patient {self.id}\n\n{transcript}\n\n{numbered}"
 
     def _repr_html_(self):
-        spoken = "".join(
+        transcript = "".join(
             f"<p style='margin: 0.3em 0'>{html.escape(prompt)} <b>→</b> <i>{html.escape(text)}</i></p>"
             for prompt, text in self._rows()
         )
-        return show.framed(f"<b>Patient {self.id}</b>{spoken}{source_shown(self)}")
+        return show.framed(f"<b>Patient {self.id}</b>{transcript}{source_shown(self)}")
 
 
 def patients():

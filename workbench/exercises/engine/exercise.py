@@ -100,7 +100,7 @@ class Exercise:
         """What a learner who is right would hand in."""
         return self.reference
 
-    def asked(self):
+    def asks_in_words(self):
         """What the learner writes, as it stands in a sentence."""
         return f"`{self.asks}`" if "(" in self.asks else self.asks
 
@@ -114,17 +114,17 @@ class Exercise:
         return Verdict(self.id, "correct", None, message)
 
     def unattempted(self, then=""):
-        return Verdict(self.id, "unattempted", None, f"Not attempted yet. Write {self.asked()}{then}.")
+        return Verdict(self.id, "unattempted", None, f"Not attempted yet. Write {self.asks_in_words()}{then}.")
 
-    def wrong(self, message, drawn=None):
-        """`drawn` are two matrices to show beside it, the learner's and the expected one."""
-        return Verdict(self.id, "wrong", None, message, *(drawn or ()))
+    def wrong(self, message, matrices=None):
+        """`matrices` are two to show beside it, the learner's and the expected one."""
+        return Verdict(self.id, "wrong", None, message, *(matrices or ()))
 
-    def named(self, misconception, seen="", drawn=None):
-        """The verdict on an answer with a known misconception; `seen` says where it shows."""
+    def wrong_by(self, misconception, where="", matrices=None):
+        """The verdict on an answer with a known misconception; `where` says where it shows."""
         reread = f"Read again: {section_in_words(misconception.reread)}."
-        parts = [f"{misconception.name}.", misconception.why, seen, reread]
-        return Verdict(self.id, "wrong", misconception.id, "\n\n".join(filter(None, parts)), *(drawn or ()))
+        parts = [f"{misconception.name}.", misconception.why, where, reread]
+        return Verdict(self.id, "wrong", misconception.id, "\n\n".join(filter(None, parts)), *(matrices or ()))
 
 
 def register(exercise):

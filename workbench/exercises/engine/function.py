@@ -108,13 +108,13 @@ class Function(Exercise):
 
     def known_outcomes(self, code, how_many, worker):
         """The outcomes of the reference, or of a misconception, on the first trials: computed once in a session."""
-        known = self._known.setdefault(code, [])
+        outcomes = self._known.setdefault(code, [])
         run = functools.partial(worker.run, timed=False)
-        for trial in self.trials[len(known) : how_many]:
+        for trial in self.trials[len(outcomes) : how_many]:
             outcome = self.outcome(code, trial, run)
-            outcome.is_right = code is self.reference or right(outcome, self._known[self.reference][len(known)])
-            known.append(outcome)
-        return known[:how_many]
+            outcome.is_right = code is self.reference or right(outcome, self._known[self.reference][len(outcomes)])
+            outcomes.append(outcome)
+        return outcomes[:how_many]
 
     def judge(self, answer):
         if not callable(answer):
@@ -139,16 +139,17 @@ class Judgement:
         self.expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
         self.outcomes = []  # of the first trials, as many as were needed
         self._watching = _Watching(exercise.names_in_the_course(), answer, operations=bool(exercise.without))
-        self._shown = None  # the trial that the verdict shows
+        self._shown_trial = None  # the trial that the verdict shows
 
     def verdict(self):
         exercise = self.exercise
         for stage, _ in itertools.groupby(exercise.trials, key=lambda trial: trial.stage):
-            finished = self._run(stage)
+            is_complete = self._run(stage)
             wrong = [i for i, outcome in enumerate(self.outcomes) if not outcome.is_right]
             if wrong:
-                verdict = self._wrong(wrong[0], stage, finished)
-                verdict.shown_in, verdict.came_to = self._shown and self._shown.args, self.outcomes[wrong[0]].kind
+                verdict = self._wrong(wrong[0], stage, is_complete)
+                verdict.shown_in = self._shown_trial and self._shown_trial.args
+                verdict.came_to = self.outcomes[wrong[0]].kind
                 return verdict
         complaint = self._changes_when_called_again() or self._broken_invariant() or self._used_what_it_must_not()
         if complaint is not None:
@@ -171,25 +172,25 @@ class Judgement:
 
     # ---------------------------------------------------------------------------------------------- a wrong answer
 
-    def _wrong(self, first, stage, finished):
+    def _wrong(self, first, stage, is_complete):
         exercise = self.exercise
         trial, outcome, truth = exercise.trials[first], self.outcomes[first], self.expected[first]
         if all(mine.failure is not None and mine.failure.is_stub for mine in self.outcomes):
             return exercise.unattempted()
-        misconception = self._diagnosis(stage) if finished else None
+        misconception = self._diagnosis(stage) if is_complete else None
         if misconception is not None:
             if misconception.telltale_call is not None:
                 trial = exercise.trial(misconception.telltale_call)
                 truth = exercise.outcome(exercise.reference, trial, self.worker.run)
                 outcome = exercise.outcome(self.answer, trial, self.worker.run)
-            return exercise.named(misconception, *self._explained(trial, outcome, truth))
-        misconception, agreed = self._partly_explained_by() if finished else (None, [])
+            return exercise.wrong_by(misconception, *self._explained(trial, outcome, truth))
+        misconception, agreed = self._partly_explained_by() if is_complete else (None, [])
         if misconception is not None:
             return self._named_with_a_rest(misconception, agreed)
-        message, drawn = self._explained(trial, outcome, truth)
+        message, matrices = self._explained(trial, outcome, truth)
         message = message.removeprefix("It shows in ")  # where nothing was named that could show
-        clues = [*(self._clues(trial) if drawn else []), _globals_clue(inspect.unwrap(self.answer))]
-        return exercise.wrong("\n\n".join(filter(None, [message, *clues])), drawn)
+        clues = [*(self._clues(trial) if matrices else []), _globals_clue(inspect.unwrap(self.answer))]
+        return exercise.wrong("\n\n".join(filter(None, [message, *clues])), matrices)
 
     def _clues(self, trial):
         """What else can be said of numbers that differ: that they are drawn, or where they part and what they break."""
@@ -212,7 +213,7 @@ class Judgement:
         return not same(first, second)
 
     def _explained(self, trial, outcome, truth):
-        self._shown = trial if outcome.kind == truth.kind == "value" else None
+        self._shown_trial = trial if outcome.kind == truth.kind == "value" else None
         return explain(self.exercise, trial, outcome, truth)
 
     def _diagnosis(self, stage):
@@ -269,12 +270,12 @@ class Judgement:
     def _named_with_a_rest(self, misconception, agreed):
         exercise = self.exercise
         triples = list(zip(exercise.trials, self.outcomes, self.expected, strict=False))
-        seen, drawn = self._explained(*triples[agreed[0]])
+        where, matrices = self._explained(*triples[agreed[0]])
         others = [i for i, (_, mine, _) in enumerate(triples) if i not in agreed and not mine.is_right]
         rest, _ = explain(exercise, *triples[others[0]])
         explains = f"This explains {len(agreed)} of {len(triples)} calls."
         rest = f"{explains} The other calls may have the same cause, or another. {rest}"
-        return exercise.named(misconception, f"{seen}\n\n{rest}", drawn)
+        return exercise.wrong_by(misconception, f"{where}\n\n{rest}", matrices)
 
     def _first_difference(self, trial):
         """A sentence on the first operation that differs from the library's answer.
@@ -286,14 +287,14 @@ class Judgement:
 
         def traced():
             compared = trace(self.exercise.reference, self.answer, *trial.args)
-            found = compared.difference
-            return compared.verdict if found and found.is_cause and found.second.place.own else ""
+            difference = compared.difference
+            return compared.verdict if difference and difference.is_cause and difference.second.place.own else ""
 
         try:
-            said = self.worker.run(traced)
+            clue = self.worker.run(traced)
         except (OutOfTime, Raised):  # whatever the answer does when it is run once more, its verdict stands
             return ""
-        return said and f"`trace` of the library's answer (A) and yours (B): {said}"
+        return clue and f"`trace` of the library's answer (A) and yours (B): {clue}"
 
     # ----------------------------------------------------------------------------- an answer whose numbers are right
 
@@ -335,9 +336,9 @@ class Judgement:
             return None
         if self._watching.courses is not None:
             return COURSES_OWN.format(self._watching.courses)
-        seen = self._watching.seen | getattr(answer, "used", set())  # one that runs elsewhere says what it used
-        used = first_ruled_out(exercise.without, seen)
-        return f"it is torch's own `{used}` that does the work; this exercise is to be done without" if used else None
+        ran = self._watching.ran | getattr(answer, "used", set())  # one that runs elsewhere says what it used
+        name = first_ruled_out(exercise.without, ran)
+        return f"it is torch's own `{name}` that does the work; this exercise is to be done without" if name else None
 
 
 def _both_raised(one, other):
@@ -374,9 +375,9 @@ class _Watching(TorchFunctionMode):
 
     def __init__(self, own, answer, *, operations):
         super().__init__()
-        self.seen, self.courses = set(), None
-        self._own, self._answer, self._written = own, answer, inspect.unwrap(answer)
-        self._operations = Operations(self.seen) if operations else contextlib.nullcontext()
+        self.ran, self.courses = set(), None
+        self._own, self._answer, self._unwrapped = own, answer, inspect.unwrap(answer)
+        self._operations = Operations(self.ran) if operations else contextlib.nullcontext()
 
     def watched(self, *args):
         """Call the answer."""
@@ -389,14 +390,14 @@ class _Watching(TorchFunctionMode):
             sys.setprofile(before)
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        self.seen.add(getattr(func, "__name__", ""))
+        self.ran.add(getattr(func, "__name__", ""))
         return func(*args, **(kwargs or {}))
 
     def _on_call(self, frame, event, arg):
         if event == "c_call" and getattr(arg, "__name__", "") in AUTOGRADS_ENGINE:
-            self.seen.add(arg.__name__)
+            self.ran.add(arg.__name__)
         if event == "call" and self.courses is None and is_one_of(frame.f_code, self._own):
-            file, own = frame.f_code.co_filename, self._written
+            file, own = frame.f_code.co_filename, self._unwrapped
             taught = inspect.isfunction(own) and frame.f_globals is own.__globals__ and file != own.__code__.co_filename
             if taught or file.startswith(COURSE):  # taught: in another cell of the notebook
                 self.courses = name_of(frame.f_code)
@@ -407,11 +408,11 @@ def _globals_clue(answer):
     if not isinstance(answer, FunctionType):
         return ""
     # co_names has attributes too: the `values` of `topk(3).values` is none of the notebook's
-    read = dict.fromkeys(line.argval for line in dis.get_instructions(answer) if line.opname == "LOAD_GLOBAL")
-    used = [name for name in read if isinstance(answer.__globals__.get(name), torch.Tensor)]
-    if not used:
+    global_names = dict.fromkeys(line.argval for line in dis.get_instructions(answer) if line.opname == "LOAD_GLOBAL")
+    tensor_names = [name for name in global_names if isinstance(answer.__globals__.get(name), torch.Tensor)]
+    if not tensor_names:
         return ""
-    names = " and ".join(f"`{name}`" for name in used)
+    names = " and ".join(f"`{name}`" for name in tensor_names)
     return f"A clue: it reads {names} of the notebook, which stays the same whatever the function is called with."
 
 
@@ -456,8 +457,8 @@ def _where(failure):
     """A sentence on the learner's line that raised, and the shapes that torch was given there."""
     if failure is None or not failure.line:
         return ""
-    given = f", where `{failure.operation}` is given {failure.given()}" if failure.operands else ""
-    return f"That is in the line `{failure.line}`{given}."
+    operands = f", where `{failure.operation}` is given {failure.operands_in_words()}" if failure.operands else ""
+    return f"That is in the line `{failure.line}`{operands}."
 
 
 def _explain_values(exercise, trial, outcome, truth, call):
@@ -469,8 +470,8 @@ def _explain_values(exercise, trial, outcome, truth, call):
         names if with_gradients else exercise.returns, outcome.tensors, truth.tensors, strict=True
     ):
         if sort_of(yours) != sort_of(expected):
-            drawn = None if yours.is_complex() else (yours, expected)
-            return f"{call}: {name} {is_or_are(name)} {yours.dtype}, where {expected.dtype} was expected.", drawn
+            matrices = None if yours.is_complex() else (yours, expected)
+            return f"{call}: {name} {is_or_are(name)} {yours.dtype}, where {expected.dtype} was expected.", matrices
         if yours.shape != expected.shape:
             sizes = f"{tuple(yours.shape)}, where {tuple(expected.shape)} was expected"
             return f"{call}: {name} {'have' if is_or_are(name) == 'are' else 'has'} shape {sizes}.", None

@@ -33,17 +33,17 @@ class Module(Function):
     courses: tuple = ()  # other classes of the course's that would be the answer
 
     def __post_init__(self):
-        self.written = self.reference
-        self.shows = self.shows or (self.written,)
-        self.reference = self.as_function(self.written)
+        self.as_class = self.reference
+        self.shows = self.shows or (self.as_class,)
+        self.reference = self.as_function(self.as_class)
         super().__post_init__()
 
     @property
     def answer(self):
-        return self.written
+        return self.as_class
 
     def names_in_the_course(self):
-        return {f"{one.__name__}.forward" for one in (self.written, *self.courses)} | {*self.also_called}
+        return {f"{one.__name__}.forward" for one in (self.as_class, *self.courses)} | {*self.also_called}
 
     def argument_names(self):
         inputs = [part.split("=")[0].strip() for part in self.forward.split(",")]
@@ -52,8 +52,8 @@ class Module(Function):
     def call_in_words(self, trial):
         makes = len(super().argument_names())
         inputs = list(zip(self.argument_names(), trial.args, strict=True))[makes + len(self.parameters) :]
-        given = ", ".join(shown_arg(name, arg, self) for name, arg in inputs)
-        return f"{self.asks.split('(')[0]}({', '.join(map(str, trial.args[:makes]))})({given})"
+        inputs_in_words = ", ".join(shown_arg(name, arg, self) for name, arg in inputs)
+        return f"{self.asks.split('(')[0]}({', '.join(map(str, trial.args[:makes]))})({inputs_in_words})"
 
     def raised_in_words(self, call, text):
         kind, _, why = text.partition(": ")
@@ -80,7 +80,7 @@ class Module(Function):
 
     def as_function(self, made_of):
         """A class as a function of sizes, weights and inputs."""
-        if made_of is self.written and self.reference is not made_of:
+        if made_of is self.as_class and self.reference is not made_of:
             return self.reference
         makes = len(super().argument_names())
 
@@ -89,9 +89,9 @@ class Module(Function):
             inputs = args[makes + len(weights) :]
             while inputs and inputs[-1] is None:  # what is not given has to be the default
                 inputs = inputs[:-1]
-            made = made_of(*args[:makes])
-            refuse_unless_it_takes(made, weights)
-            return torch.func.functional_call(made, weights, inputs)
+            instance = made_of(*args[:makes])
+            refuse_unless_it_takes(instance, weights)
+            return torch.func.functional_call(instance, weights, inputs)
 
         if inspect.isfunction(forward := vars(made_of).get("forward")):
             call.__wrapped__ = forward  # where the learner has written
@@ -114,34 +114,34 @@ ONE_FOR_SEVERAL = "one parameter stands under several names"
 OTHER_SIZE = "a parameter has another size than asked for"
 
 
-def refuse_unless_it_takes(made, weights):
+def refuse_unless_it_takes(instance, weights):
     """Raise CannotTakeWeights unless the object has parameters of just these names and sizes."""
-    if not isinstance(made, nn.Module):
+    if not isinstance(instance, nn.Module):
         raise CannotTakeWeights(NO_MODULE)
-    own = dict(made.named_parameters(remove_duplicate=False)) | dict(made.named_buffers())
+    own = dict(instance.named_parameters(remove_duplicate=False)) | dict(instance.named_buffers())
     missing = [name for name in weights if name not in own]
     if missing:
-        raise CannotTakeWeights(_why_missing(made, missing, own))
+        raise CannotTakeWeights(_why_missing(instance, missing, own))
     if more := [name for name in own if name not in weights]:
-        raise CannotTakeWeights(f"there are parameters or buffers that nobody asked for: {_listed(more)}")
+        raise CannotTakeWeights(f"there are parameters or buffers that nobody asked for: {_in_words(more)}")
     if any(own[name].shape != weight.shape for name, weight in weights.items()):
         raise CannotTakeWeights(OTHER_SIZE)
     if len({id(parameter) for parameter in own.values()}) < len(own):
         raise CannotTakeWeights(ONE_FOR_SEVERAL)
 
 
-def _why_missing(made, missing, own):
+def _why_missing(instance, missing, own):
     layers = {name.partition(".")[0] for name in missing}
-    if all(hasattr(made, layer) and not isinstance(getattr(made, layer), nn.Module) for layer in layers):
+    if all(hasattr(instance, layer) and not isinstance(getattr(instance, layer), nn.Module) for layer in layers):
         return NOT_REGISTERED
     if all(name.endswith(".bias") and f"{name.removesuffix('.bias')}.weight" in own for name in missing):
         return NO_BIASES
-    if layers == {"out_proj"} and not hasattr(made, "out_proj"):
+    if layers == {"out_proj"} and not hasattr(instance, "out_proj"):
         return NO_OUTPUT_PROJECTION
-    has = f"it has {_listed(own)}" if own else "it has no parameters"
-    return f"{_listed(missing)} {'is' if len(missing) == 1 else 'are'} missing, and {has}"
+    has = f"it has {_in_words(own)}" if own else "it has no parameters"
+    return f"{_in_words(missing)} {'is' if len(missing) == 1 else 'are'} missing, and {has}"
 
 
-def _listed(names):
+def _in_words(names):
     names = list(names)
     return ", ".join(names[:8]) + ", …" * (len(names) > 8)

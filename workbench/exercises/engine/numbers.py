@@ -36,7 +36,7 @@ class Numbers(Exercise):
             return self.correct(f"Right: {value(truth, 4)}.")
         for misconception in self.misconceptions.values():
             if any(self._near(mine, form()) for form in misconception.forms):
-                return self.named(misconception)
+                return self.wrong_by(misconception)
         if mine.shape != truth.shape:
             return self.wrong(f"The answer is {self.asks}; this is {count(mine.numel(), 'number')}.")
         wrong = [i for i in range(len(truth)) if not self._near(mine[i], truth[i])]

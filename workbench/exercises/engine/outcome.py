@@ -30,15 +30,15 @@ def outcome_of(answer, args, exercise, run, *, gradients):
 
     An answer's own exceptions, delays and odd results are outcomes, not errors.
     """
-    before, args = args, tuple(_with_gradient(arg) if gradients else _copied(arg) for arg in args)
+    before, args = args, tuple(_with_gradient(arg) if gradients else _copy_of(arg) for arg in args)
     watch = FailureWatch()
 
     def work():
         with watch:
             result = answer(*args)
-        changed = [i for i in range(len(args)) if i not in exercise.may_change and not _unchanged(before[i], args[i])]
-        if changed:
-            return Outcome("changed", text=exercise.argument_names()[changed[0]])
+        places = [i for i in range(len(args)) if i not in exercise.may_change and not _unchanged(before[i], args[i])]
+        if places:
+            return Outcome("changed", text=exercise.argument_names()[places[0]])
         if exercise.after is None and (result is None or result is Ellipsis):
             return Outcome("none")
         try:
@@ -47,7 +47,7 @@ def outcome_of(answer, args, exercise, run, *, gradients):
             return Outcome("unreadable", text=str(error))
         if exercise.after is not None:
             return Outcome("value", tensors)
-        outcome = _gradients(tensors, args) if gradients else Outcome("value", _kept(tensors))
+        outcome = _gradients(tensors, args) if gradients else Outcome("value", _detached(tensors))
         outcome.rounding = max((4 * torch.finfo(t.dtype).eps for t in tensors if t.is_floating_point()), default=0.0)
         return outcome
 
@@ -158,9 +158,9 @@ def kind_of(value):
     return "None" if value is None else _a(type(value).__name__)
 
 
-def refuse_not_callable(name, value, wanted="a function"):
+def refuse_not_callable(name, value, kind="a function"):
     """Return the sentence that refuses an answer which cannot be called."""
-    return f"`{name}` must be {wanted}, but it is {kind_of(value)}."
+    return f"`{name}` must be {kind}, but it is {kind_of(value)}."
 
 
 def _a(noun):
@@ -168,16 +168,16 @@ def _a(noun):
     return f"{'an' if spoken_with_a_vowel else 'a'} {noun}"
 
 
-def _kept(tensors):
+def _detached(tensors):
     return tuple(tensor.detach().clone() for tensor in tensors)
 
 
 def _with_gradient(arg):
-    wanted = isinstance(arg, torch.Tensor) and arg.is_floating_point()
-    return arg.detach().clone().requires_grad_() if wanted else _copied(arg)
+    is_float = isinstance(arg, torch.Tensor) and arg.is_floating_point()
+    return arg.detach().clone().requires_grad_() if is_float else _copy_of(arg)
 
 
-def _copied(arg):
+def _copy_of(arg):
     plain = type(arg) is torch.Tensor and not arg.requires_grad  # `deepcopy` of a small tensor takes ten times as long
     return arg.clone() if plain else copy.deepcopy(arg)
 
@@ -191,8 +191,8 @@ def _gradients(tensors, args):
     gradients = torch.autograd.grad(total, leaves, allow_unused=True)
     if all(gradient is None for gradient in gradients):
         return Outcome("detached")
-    found = [torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, gradients, strict=True)]
-    return Outcome("value", _kept(found))
+    filled = [torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, gradients, strict=True)]
+    return Outcome("value", _detached(filled))
 
 
 def _uneven(tensor):

@@ -46,7 +46,7 @@ class Worker:
     """
 
     def __init__(self, seconds=None, dtype=torch.float32):
-        self.left = LIMIT_S if seconds is None else seconds
+        self.seconds_left = LIMIT_S if seconds is None else seconds
         self._dtype = dtype
         self._inside = isinstance(threading.current_thread(), _Thread)  # a learner's function that calls check itself
         self._out = io.StringIO()
@@ -78,21 +78,21 @@ class Worker:
         """
         if self._inside:
             return _result_of(_result_or_error(work, self._dtype))
-        if timed and self.left <= 0:
+        if timed and self.seconds_left <= 0:
             raise OutOfTime
         started = time.monotonic()
         self._thread.tasks.put((work, self._dtype))
         try:
-            done = self._thread.results.get(timeout=self.left if timed else None)
+            result_and_error = self._thread.results.get(timeout=self.seconds_left if timed else None)
         except queue.Empty:
-            self.left = 0
+            self.seconds_left = 0
             self._thread.stop()
             raise OutOfTime from None
         except BaseException:  # the learner presses stop, which raises KeyboardInterrupt here
             self._thread.stop()
             raise
-        self.left -= (time.monotonic() - started) if timed else 0
-        return _result_of(done)
+        self.seconds_left -= (time.monotonic() - started) if timed else 0
+        return _result_of(result_and_error)
 
 
 class _Thread(threading.Thread):
@@ -128,8 +128,8 @@ def _result_or_error(work, dtype=torch.float32):
         return None, error
 
 
-def _result_of(done):
-    result, error = done
+def _result_of(result_and_error):
+    result, error = result_and_error
     if error is not None:
         raise Raised(error)
     return result

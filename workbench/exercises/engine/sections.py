@@ -4,8 +4,12 @@ Exercises name `"08#text-waves"`, so that a heading is written in its notebook a
 which `course.py refresh` writes: on Colab and on a hub there is the installed package, and no folder of notebooks.
 """
 
+import html
+import re
 import tomllib
 from pathlib import Path
+
+from ...places import in_a_copy
 
 TITLES = tomllib.loads((Path(__file__).parent.parent / "sections.toml").read_text(encoding="utf-8"))
 
@@ -15,3 +19,24 @@ def section_in_words(section):
     notebook, _, cells = section.partition("#")
     titles = " to ".join(f"“{TITLES[f'{notebook}#{cell}']}”" for cell in cells.split(".."))
     return f"notebook {int(notebook)}, {titles}"
+
+
+def linked(text):
+    """HTML in which sections are named by `section_in_words`: each a link, where its notebook lies beside the copy.
+
+    JupyterLab and Jupyter Notebook open the notebook of such a link and go to the cell.
+    """
+    return NAMED.sub(_link, text) if in_a_copy() else text
+
+
+NAMED = re.compile("notebook ([0-9]+), “([^”]+)”(?: to “[^”]+”)?")
+
+
+def _link(named):
+    number = f"{int(named[1]):02}"
+    title = html.unescape(named[2])
+    cell = next((key for key, words in TITLES.items() if key.startswith(number) and words == title), None)
+    file = next(Path().glob(f"{number}_*.ipynb"), None)
+    if not cell or not file:
+        return named[0]
+    return f'<a href="{file.name}#cell-id={cell.partition("#")[2]}">{named[0]}</a>'

@@ -9,6 +9,7 @@ import torch
 
 from ...display.show import ATOL, RTOL, count, folded, framed, marked, matrix_as_html, matrix_as_text, plain, size_of
 from ...places import SilentForReaders, is_to_be_read
+from .sections import linked
 
 SIGNS = {"correct": "✓", "wrong": "✗", "unattempted": "…"}
 FRAME = {"correct": "right", "wrong": "wrong", "unattempted": "open"}
@@ -33,16 +34,16 @@ class Verdict(SilentForReaders):
         return self.status == "unattempted"
 
     def __repr__(self):
-        said = f"{SIGNS[self.status]} {self.exercise}: {plain(self.message)}"
+        text = f"{SIGNS[self.status]} {self.exercise}: {plain(self.message)}"
         if self.yours is None:
-            return said
-        return "\n\n".join([said, *(matrix_as_text(**table) for table in self._tables())])
+            return text
+        return "\n\n".join([text, *(matrix_as_text(**table) for table in self._tables())])
 
     def _repr_html_(self):
-        body = f"<b>{SIGNS[self.status]} {self.exercise}</b> &nbsp; {marked(self.message)}"
+        body = f"<b>{SIGNS[self.status]} {self.exercise}</b> &nbsp; {linked(marked(self.message))}"
         if self.yours is not None:
-            drawn = "".join(matrix_as_html(**table) for table in self._tables(in_colour=True))
-            body += f'<div style="display: flex; flex-wrap: wrap; gap: 2em; margin-top: 0.6em">{drawn}</div>'
+            tables = "".join(matrix_as_html(**table) for table in self._tables(in_colour=True))
+            body += f'<div style="display: flex; flex-wrap: wrap; gap: 2em; margin-top: 0.6em">{tables}</div>'
         return framed(body, FRAME[self.status])
 
     def _tables(self, *, in_colour=False):
@@ -66,7 +67,7 @@ class Part:
     state: str
     message: str
     misconception: str | None = None  # its id, where it is known
-    drawn: tuple = ()  # two matrices to show beside it, the learner's and the expected one
+    matrices: tuple = ()  # two matrices to show beside it, the learner's and the expected one
 
     def __str__(self):
         return f"{SIGN_OF_PART[self.state]} {self.name}: {self.message}"

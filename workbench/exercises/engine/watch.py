@@ -103,11 +103,11 @@ class Failure:
             and all(map(_same_operand, self.operands, other.operands))
         )
 
-    def given(self):
+    def operands_in_words(self):
         """The operands in words: their shapes, and dtypes where those differ."""
         differ = len({dtype for _, dtype, _ in self.operands}) > 1
-        shown = (f"{tuple(shape)}{f' of {dtype}' * differ}" for shape, dtype, _ in self.operands)
-        return " and ".join(shown)
+        words = (f"{tuple(shape)}{f' of {dtype}' * differ}" for shape, dtype, _ in self.operands)
+        return " and ".join(words)
 
     def as_data(self):
         return [self.line, self.operation, [list(operand) for operand in self.operands], self.is_stub]

@@ -8,7 +8,7 @@ from attn_lib.functional import scaled_dot_product_attention, share_heads
 from attn_lib.masks import window_mask
 from attn_lib.position import rotary
 
-from ..blind_spots import given
+from ..blind_spots import arguments
 from ..bug import bug
 from ..interfaces import CHUNKS
 
@@ -66,7 +66,7 @@ def at_once(calls):
 
     Then no key was stored before, and this patient is right. Read the text in chunks.
     """
-    return all(len(chunks) == 1 for chunks in given(calls, "chunks"))
+    return all(len(chunks) == 1 for chunks in arguments(calls, "chunks"))
 
 
 @late_bug(
@@ -170,7 +170,7 @@ def one_new_token(calls):
 
     A single new token is the newest: it may attend to all keys, with a mask or without. Pass two at once.
     """
-    return all(set(chunks[1:]) <= {1} for chunks in given(calls, "chunks"))
+    return all(set(chunks[1:]) <= {1} for chunks in arguments(calls, "chunks"))
 
 
 @mask_for_the_prompt_only.tested_by
@@ -231,7 +231,7 @@ def nobody_asks(calls):
 
     Then all allowed keys get the same weight, in whatever way they were rotated.
     """
-    return all(not q.any() for q in given(calls, "q"))
+    return all(not q.any() for q in arguments(calls, "q"))
 
 
 @positions_from_zero.tested_by

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from attn_lib.functional import merge_heads, scaled_dot_product_attention, split_heads
 from attn_lib.masks import causal_mask, padding_mask
 
-from ..blind_spots import given
+from ..blind_spots import arguments
 from ..bug import bug
 from ..correct import by_library, heads_of, merged_heads
 from ..interfaces import HEADS, MERGED, SELF, projected
@@ -68,7 +68,7 @@ def one_head(calls):
 
     One head gets all features of all tokens, in any way of splitting.
     """
-    return all(heads == 1 for heads in given(calls, "num_heads"))
+    return all(heads == 1 for heads in arguments(calls, "num_heads"))
 
 
 @heads_torn.tested_by
@@ -188,7 +188,7 @@ def equal_lengths(calls):
 
     Then every order of the lengths is right. Take lengths that differ.
     """
-    return all(len(set(torch.as_tensor(lengths).tolist())) == 1 for lengths in given(calls, "lengths"))
+    return all(len(set(torch.as_tensor(lengths).tolist())) == 1 for lengths in arguments(calls, "lengths"))
 
 
 lengths_repeated.blind_to(one_head)

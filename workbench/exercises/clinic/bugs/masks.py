@@ -7,7 +7,7 @@ import torch
 from attn_lib.functional import masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
 from attn_lib.masks import causal_mask, padding_mask
 
-from ..blind_spots import given, no_mask, square_only
+from ..blind_spots import arguments, no_mask, square_only
 from ..bug import bug
 from ..correct import by_library, causal_of, filled, heads_of, plain, with_both
 from ..interfaces import BOTH, CAUSAL, HEADS, PLAIN, qkv
@@ -342,7 +342,7 @@ def one_sequence(calls):
 
     With one sentence, its mask is right for every head. Take as many sentences as heads, with masks that differ.
     """
-    return all(x.size(0) == 1 for x in given(calls, "x"))
+    return all(x.size(0) == 1 for x in arguments(calls, "x"))
 
 
 @mask_per_head.tested_by

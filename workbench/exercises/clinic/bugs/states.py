@@ -4,7 +4,7 @@ import functools
 
 import torch
 
-from ..blind_spots import given
+from ..blind_spots import arguments
 from ..bug import bug
 from ..correct import in_state_chunks, one_by_one
 from ..interfaces import STATES
@@ -17,7 +17,7 @@ def open_gates(calls):
 
     Then nothing fades, and it does not matter when or where. Pass gates below 1.
     """
-    return all(bool((keep == 1).all()) for keep in given(calls, "keep"))
+    return all(bool((keep == 1).all()) for keep in arguments(calls, "keep"))
 
 
 @late_bug(
@@ -164,7 +164,7 @@ def at_most_two_chunks(calls):
     This patient reads them in chunks of four, and the first chunk begins with an empty state: there is nothing to fade
     at its end. Pass nine tokens or more.
     """
-    return all(k.size(0) <= 8 for k in given(calls, "k"))
+    return all(k.size(0) <= 8 for k in arguments(calls, "k"))
 
 
 @border_unfaded.tested_by

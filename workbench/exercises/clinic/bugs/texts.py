@@ -7,7 +7,7 @@ import torch
 from attn_lib.functional import scaled_dot_product_attention
 from attn_lib.masks import causal_mask
 
-from ..blind_spots import given
+from ..blind_spots import arguments
 from ..bug import bug
 from ..correct import of_texts, places_in_texts
 from ..interfaces import TEXTS
@@ -37,7 +37,7 @@ def no_places(calls):
 
     Then it makes no difference which row a token gets.
     """
-    return all((table == table[:1]).all() for table in given(calls, "table"))
+    return all((table == table[:1]).all() for table in arguments(calls, "table"))
 
 
 @late_bug(
@@ -80,7 +80,7 @@ def nothing_before(calls):
 
     Then the index of each token in its row is its position. Put two tokens of padding before a text.
     """
-    return all((texts[:, 0] > 0).all() and (texts <= 1).all() for texts in given(calls, "texts"))
+    return all((texts[:, 0] > 0).all() and (texts <= 1).all() for texts in arguments(calls, "texts"))
 
 
 padding_takes_places.blind_to(no_places)
@@ -136,7 +136,7 @@ def one_text_in_a_row(calls):
 
     Then there is no earlier text from which positions could continue. Number a row 1, 1, 2, 2, 2.
     """
-    return all((texts <= 1).all() for texts in given(calls, "texts"))
+    return all((texts <= 1).all() for texts in arguments(calls, "texts"))
 
 
 places_run_on.blind_to(no_places)

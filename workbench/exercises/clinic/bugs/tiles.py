@@ -8,7 +8,7 @@ import torch
 from attn_lib.masks import causal_mask
 from attn_lib.online import finish, part
 
-from ..blind_spots import given
+from ..blind_spots import arguments
 from ..bug import bug
 from ..interfaces import TILES
 
@@ -54,7 +54,7 @@ def in_one_block(calls):
 
     Then no blocks are merged, and no block is shorter than the others. Pass more keys than a block holds.
     """
-    return all(k.size(-2) <= size for k, size in zip(given(calls, "k"), given(calls, "size"), strict=True))
+    return all(k.size(-2) <= size for k, size in zip(arguments(calls, "k"), arguments(calls, "size"), strict=True))
 
 
 @late_bug(
@@ -145,7 +145,7 @@ def whole_blocks(calls):
 
     Then no key is left over. Pass one key more.
     """
-    return all(k.size(-2) % size == 0 for k, size in zip(given(calls, "k"), given(calls, "size"), strict=True))
+    return all(k.size(-2) % size == 0 for k, size in zip(arguments(calls, "k"), arguments(calls, "size"), strict=True))
 
 
 @whole_blocks_only.tested_by
@@ -198,7 +198,7 @@ def not_causal(calls):
 
     Then no key is masked.
     """
-    return not any(given(calls, "causal"))
+    return not any(arguments(calls, "causal"))
 
 
 @a_number_for_infinity.tested_by

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from ..blind_spots import given
+from ..blind_spots import arguments
 from ..bug import bug
 from ..correct import pass_in_chunks
 from ..interfaces import PASS
@@ -86,7 +86,7 @@ def at_most_two_chunks(calls):
 
     Then this patient is right. Cut a text into more chunks.
     """
-    return all(len(chunks) <= 2 for chunks in given(calls, "chunks"))
+    return all(len(chunks) <= 2 for chunks in arguments(calls, "chunks"))
 
 
 @seen_only_lately.tested_by

@@ -100,7 +100,7 @@ def chunked_attention(query, key, value, keep=None, rate=None, state=None, *, ch
     check_linear(query, key, value, keep, rate, state)
     check_count("chunk", chunk)
     q, k, v, keep, rate, state = in_float32(query, key, value, keep, rate, state)
-    keep = torch.ones_like(k[..., 0]) if keep is None else keep
+    keep = k.new_ones(k.size(-2)) if keep is None else keep
     outputs = [v[..., :0, :]]
     for first in range(0, k.size(-2), chunk):
         now = slice(first, first + chunk)

@@ -485,7 +485,7 @@ def block(upright=False):
     page.box(*at((30, 66), (50, 34)), at(80, 100), 52, "input", "x")
     leaves = at([(70, 118), (70, 212)], [(150, 60), (345, 60)])  # where a branch begins, and where it turns
     road = at((110, 92), (100, 86))
-    parts = (("attention", "weights", "tokens hear\neach other"), ("MLP", "value", "each token\nalone"))
+    parts = (("attention", "weights", "tokens attend\nto each other"), ("MLP", "value", "each token\nalone"))
     for i, (words, colour, note) in enumerate(parts):
         x, y = at((135 + 360 * i, 186), (250, 110 + 260 * i))
         page.box(x, y, at(90, 190), 52, "ink", "norm", fill=0)

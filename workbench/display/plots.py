@@ -213,6 +213,7 @@ def curves(x, series, *, title, xlabel, ylabel, log_x=False, log_y=False, descri
         parts.append(f"{name} goes from {y[0]:.2g} to {y[-1]:.2g}")
     if log_x:
         axes.set_xscale("log", base=2)
+    if log_x or len(x) < 5:  # each stands there, and nothing between them, as half a token would be
         axes.set_xticks(x, [f"{value:g}" for value in x])
     if log_y:
         axes.set_yscale("log")

@@ -156,7 +156,7 @@ def no_future(causal, future):
     return [
         Matrices(
             [
-                Matrix(~causal, name="may hear", thing="weights", mark=[5]),
+                Matrix(~causal, name="may attend", thing="weights", mark=[5]),
                 "→",
                 Matrix(rows, name="weights of head 0", thing="weights", mark=[5]),
             ]

@@ -326,15 +326,19 @@ def weighs():
 @slide(
     "Ones in bfloat16. Where does the state stop?",
     minutes=1.5,
-    say="257 needs nine binary digits. Then the second cell: 100 under a gate of 0.998 stays 100 for ever.",
+    say="257 needs nine binary digits. Then the gate: 99.8 is rounded to 100 again, so nothing fades, ever.",
     hall="Where does it stop? [256]",
 )
-def break_it(half_precision, float16):
+def break_it(half_precision, remains):
+    names, right = ["bfloat16", "right"], (3000, 100 * 0.998**1000)
+    numbers = {"unit": "", "words": False, "lying": True, "wrong": 0}
     return [
-        Bars(["bfloat16", "float16", "right"], values, unit="", words=False, lying=True, wrong=0, top=3000,
-             caption="3000 ones added")
-        for values in ([None, None, 3000], [half_precision, float16, 3000])
-    ]  # fmt: skip
+        Beside(
+            Bars(names, [ones, right[0]], caption="3000 ones added", top=3000, **numbers),
+            Bars(names, [left, right[1]], caption="100 fades, gate 0.998", top=100, **numbers),
+        )
+        for ones, left in ((None, None), (half_precision, remains))
+    ]
 
 
 @slide(

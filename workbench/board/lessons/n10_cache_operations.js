@@ -56,8 +56,9 @@ register({
         return Number(distance >= 0 && distance < window);
       });
     },
-    because: (_leaves, _options, _i, _j, _matrices, value) => told(value ? "heard" : "not heard", number(value)),
-    says: (_, { chunk, window }) => `Who hears whom: chunks of ${chunk}, and a window of ${window}.`,
+    because: (_leaves, _options, _i, _j, _matrices, value) =>
+      told(value ? "attended to" : "not attended to", number(value)),
+    says: (_, { chunk, window }) => `Who attends to whom: chunks of ${chunk}, and a window of ${window}.`,
   },
   with_first: {
     does: ([mask], { stays }) => mask.map((row) => row.map((open, j) => (stays && j === 0 ? 1 : open))),
@@ -91,7 +92,7 @@ register({
       const scores = scoresOf([queries, keys], mask, options, head, i);
       const weights = shares(scores);
       const also = everyLeaf(leaves, [queries, keys, [], mask]);
-      if (!scores.length) return told("nobody is heard, so", number(0), ...also);
+      if (!scores.length) return told("it attends to nobody, so", number(0), ...also);
       const column = storedFor(options, head) * width + (j % width);
       const parts = scores.map(([key], place) => times(number(weights[place]), leaves[2](key, column)));
       return told("", plus(parts), ...also);
@@ -110,7 +111,7 @@ register({
       const scores = scoresOf([queries, keys], mask, options, head, options.of);
       const own = scores.find(([key]) => key === j);
       const also = everyLeaf(leaves, [queries, keys, mask]);
-      if (!own) return told("not heard, so", number(0), ...also);
+      if (!own) return told("not attended to, so", number(0), ...also);
       const powers = scores.map(([, score]) => power(number(score)));
       return told("", over(power(number(own[1])), plus(powers)), ...also);
     },

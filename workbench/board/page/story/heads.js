@@ -8,7 +8,12 @@ export function headsOf(view) {
   const { engine } = view;
   const cards = Array.from({ length: engine.heads }, (_, head) => cardOf(head));
   const inRow = `--heads: ${Math.min(4, engine.heads)}`;
-  const node = element("div", { class: "heads", style: inRow, role: "group", "aria-label": "What each head hears" });
+  const node = element("div", {
+    class: "heads",
+    style: inRow,
+    role: "group",
+    "aria-label": "What each head attends to",
+  });
   let painted = {};
   const key = element("p", { class: "key-to-maps" });
   node.append(...cards.map((card) => card.node), key);
@@ -65,7 +70,7 @@ export function headsOf(view) {
     const isNew = colour && (painted.maps !== engine.maps || painted.colour !== colour); // none before it is in the page
     if (isNew) painted = { maps: engine.maps, colour };
     const em = (word) => element("em", { dir: "auto" }, word);
-    key.replaceChildren("A row for each word, a square for each that it hears. Framed: ", em(engine.word(place)));
+    key.replaceChildren("A row for each word, a square for each that it attends to. Framed: ", em(engine.word(place)));
     cards.forEach(({ node, map, canvas, frame, said, only, out }, head) => {
       const row = engine.heard(head, place);
       const share = Math.max(...row);
@@ -83,7 +88,7 @@ export function headsOf(view) {
       only.setAttribute("aria-pressed", String(engine.state.settings.head === head));
       only.setAttribute(
         "aria-label",
-        `Head ${head} alone: ${isOut ? "is out" : `hears ${heard} most, ${percent(share)}`}`,
+        `Head ${head} alone: ${isOut ? "is out" : `attends most to ${heard}, ${percent(share)}`}`,
       );
     });
   }

@@ -20,7 +20,7 @@ export function effectOf(engine) {
   // at the beginning there is nobody to be heard
   const loud = heads.filter(({ head, row }) => place && !engine.isOut(head) && Math.max(...row) >= LOUD);
   const heardAt = (to) => (to ? named(engine.word(to)) : "the beginning");
-  const hears = ({ head, row }) => `head ${head} hears ${heardAt(most(row))}, ${percent(Math.max(...row))}`;
+  const hears = ({ head, row }) => `head ${head} attends to ${heardAt(most(row))}, ${percent(Math.max(...row))}`;
   const heard = loud.map(hears).join("; ");
   const who = heard ? ` ${heard[0].toUpperCase()}${heard.slice(1)}.` : "";
   return `${changedAt(engine, words.length, named)}${next}${who}${verdictOf(engine)}`;

@@ -101,7 +101,7 @@ export function wordsOf(view, sentence, field) {
       const words = heads ? `${heads.length > 1 ? "heads" : "head"} ${heads.join(", ")}` : "";
       const shown = isInWords.has(k) ? words : words.replace(/heads? /, "");
       if (mark.textContent !== shown) mark.textContent = shown;
-      const by = heads ? `, heard by ${words}` : "";
+      const by = heads ? `, attended to by ${words}` : "";
       const label = sentence.labelOf?.(k) ?? (k ? `${name.textContent}, word ${k}` : "start of the text");
       node.setAttribute("aria-label", `${label}${by}`);
     });

@@ -252,6 +252,19 @@ def configure_jupyterlab(folder=VENV):
     write_changed(folder / "share/jupyter/lab/settings/overrides.json", (ROOT / SETTINGS).read_bytes())
     write_changed(folder / "etc/ipython/ipython_kernel_config.py", KERNELS.encode())
     put_lab(folder / "share/jupyter/labextensions")
+    put_export(folder / "etc/jupyter/jupyter_config.json")
+
+
+EXPORT = {"Exporter": {"preprocessors": ["workbench.lab.export.Lesson"]}}  # which leaves alone what is no lesson
+
+
+def put_export(path):
+    """Name the course's part of nbconvert in this file, which JupyterLab and nbconvert read; the rest of it stays."""
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        before = {}
+    write_changed(path, json.dumps({**before, **EXPORT}, indent=2).encode())
 
 
 KERNELS = """\

@@ -67,8 +67,8 @@ def _explain(error, line, shell):
     notebook = places.notebook()
     if notebook is None:
         return None
-    cells, course = _cells(notebook), _course(notebook)
-    here = _place(cells, shell)
+    cells, course = places.cells(notebook), _course(notebook)
+    here = places.running(cells)
     if isinstance(error, ImportError):
         source = shell.history_manager.input_hist_raw[-1]
         return import_explanation(error.name, line, source, cells, _all_lessons(notebook), here)
@@ -224,10 +224,6 @@ def _forget(result):
 # ----------------------------------------------------------------------------------------------- notebook and course
 
 
-def _cells(notebook):
-    return [{"id": "", **cell, "source": "".join(cell["source"])} for cell in _read(notebook).get("cells", [])]
-
-
 def _course(notebook):
     """The cells of the notebook's latest edition as a copy was begun with them."""
     book = notebook and _read(notebook.parent / BASELINE_FILE).get(notebook.name)
@@ -250,12 +246,3 @@ def _read(path):
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-
-
-def _place(cells, shell):
-    """The number of the cell that runs: by its id where the front end sends it, else by its text."""
-    parent = getattr(shell, "get_parent", dict)() or {}
-    id, text = parent.get("metadata", {}).get("cellId"), shell.history_manager.input_hist_raw[-1]
-    same = [i for i, cell in enumerate(cells) if id and cell["id"] == id]
-    same += [i for i, cell in enumerate(cells) if cell["source"].strip() == text.strip()]
-    return same[0] if same else None

@@ -50,6 +50,25 @@ def notebook():
     return Path(path) if path.endswith(".ipynb") and Path(path).is_file() else None
 
 
+def cells(notebook):
+    """The cells of a notebook's file, each with its id, or "", and its text; of a file that is not there, none."""
+    try:
+        book = json.loads(notebook.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return [{"id": "", **cell, "source": "".join(cell["source"])} for cell in book.get("cells", [])]
+
+
+def running(cells):
+    """Which of these cells runs now: by its id where the front end sends it, else by its text; None if none does."""
+    shell = sys.modules["IPython"].get_ipython()
+    parent = getattr(shell, "get_parent", dict)() or {}
+    id, text = parent.get("metadata", {}).get("cellId"), shell.history_manager.input_hist_raw[-1]
+    same = [i for i, cell in enumerate(cells) if id and cell["id"] == id]
+    same += [i for i, cell in enumerate(cells) if cell["source"].strip() == text.strip()]
+    return same[0] if same else None
+
+
 def _notebook_is_a_copy():
     """Whether its metadata say so; of a notebook that is not known, whether one in this folder does."""
     open_notebook = notebook()

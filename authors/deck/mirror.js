@@ -4,13 +4,14 @@
 import { all } from "../pages/kit.js";
 import { handsOf, putHands } from "./hall.js";
 import { startTheme } from "./look.js";
-import { cells, inside, memories } from "./page.js";
+import { besideSpeaker, cells, inside, memories } from "./page.js";
 
 const lineOf = (cell) => cell.querySelector(".guess label input, .own-line textarea");
 const placeOf = (cell) => cell.querySelector(".saved-board");
 
 export function startMirror() {
   if (inside) {
+    document.documentElement.dataset.beside = besideSpeaker;
     window.addEventListener("storage", () => show(memories.mirror.get()));
     window.addEventListener("storage", showLines);
     window.addEventListener("storage", startTheme);

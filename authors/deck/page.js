@@ -6,8 +6,9 @@ const settingsElement = document.getElementById("settings");
 export const settings = JSON.parse(settingsElement.textContent);
 settingsElement.remove(); // it holds what nobody is to read before its step
 // The speaker view shows this page twice: those copies only look on. A frame of a learning platform is none of them.
-export const inside = window.parent !== window && new URLSearchParams(location.search).has("receiver");
-export const besideSpeaker = inside && window.frameElement?.parentElement.id; // which of those it is
+const asked = new URLSearchParams(location.search);
+export const inside = window.parent !== window && asked.has("receiver");
+export const besideSpeaker = inside && (asked.has("controls") ? "upcoming-slide" : "current-slide"); // which of those
 export const live = Boolean(settings.server) && !inside;
 export const reading = matchMedia(settings.reading).matches && !inside;
 export const root = document.documentElement;

@@ -1,8 +1,9 @@
 // The plan that the lecture follows: how long each slide takes, what next passes, and where the lecturer chooses it.
 
 import { all, make } from "../pages/kit.js";
-import { besideSpeaker, current, goTo, inside, memories, reading, settings, storeOf } from "./page.js";
+import { current, goTo, inside, memories, reading, settings, storeOf } from "./page.js";
 
+let menu = null; // in the speaker's window, where there is one
 const SHORT = Object.keys(settings.plans)[0];
 
 // What was chosen holds for the lecture that was begun with it; the command says with which it begins.
@@ -18,14 +19,12 @@ export function startPlan() {
   if (reading) return;
   followPlan();
   window.addEventListener("storage", ({ key }) => key === memories.plan.name && followPlan());
-  if (besideSpeaker === "current-slide") Reveal.on("ready", offerPlans);
 }
 
 // reveal.js' clock reads the seconds off the slides.
 function followPlan() {
   for (const slide of all("section[data-cell]")) slide.dataset.timing = planOf(slide).seconds;
   renewNotes();
-  const menu = besideSpeaker === "current-slide" && window.parent.document.querySelector(".plan select");
   if (menu) menu.value = planName();
 }
 
@@ -35,18 +34,17 @@ function renewNotes() {
   if (!inside && Reveal.isReady()) Reveal.dispatchEvent({ type: "resumed" });
 }
 
-function offerPlans() {
-  const view = window.parent.document;
+// In a speaker's window that has come. The deck's own window puts it there: in a file's, no copy reaches what is around it.
+export function offerPlans(view) {
   const time = view.querySelector(".speaker-controls-time");
-  if (!time || view.querySelector(".plan")) return;
   const options = Object.entries(settings.plans).map(([value, label]) => make("option", { value, textContent: label }));
-  const menu = make("select", { value: planName(), onchange: () => choose(menu) }, ...options);
+  menu = make("select", { onchange: choose }, ...options);
   menu.value = planName();
   const own = (event) => event.stopPropagation(); // a click beside it sets the clock back, and keys move the lecture
   time.append(make("label", { className: "plan", onclick: own, onkeydown: own }, "Plan ", menu));
 }
 
-function choose(menu) {
+function choose() {
   menu.blur(); // the next key is the lecture's
   memories.plan.set({ name: menu.value, began: settings.server?.began });
   followPlan(); // the other copies hear of it

@@ -2,6 +2,7 @@
 
 import { setClock, startClock } from "./clock.js";
 import { inside } from "./page.js";
+import { offerPlans } from "./plan.js";
 import { say } from "./python.js";
 import { withNotes } from "./steps.js";
 
@@ -30,6 +31,7 @@ function hear(event) {
   if (source === watched) return;
   watched = source;
   setClock(source.document);
+  if (!source.document.querySelector(".plan")) offerPlans(source.document);
   source.addEventListener("pagehide", () => setTimeout(() => source.closed || again(source), CLOSED));
 }
 

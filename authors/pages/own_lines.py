@@ -134,8 +134,8 @@ class OwnLines:
         most = round(1 / blank.question.within)
         for parts in range(100, most, 20):
             names = {one: _rounded(value, parts) for one, value in self._before.items()}
-            made = [one for one in used & self._made.keys() if _is_many(names[one])]
-            exec("\n".join([*(f"{one} = {self._made[one]}" for one in made), code]), names)
+            made = [one for one in used & self._arithmetic.keys() if _is_many(names[one])]
+            exec("\n".join([*(f"{one} = {self._arithmetic[one]}" for one in made), code]), names)
             if (names["again"] - blank.truth).abs().max() < blank.question.within / 10:
                 return parts
         return most

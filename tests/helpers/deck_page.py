@@ -51,7 +51,7 @@ LOOK_AT_ALL = f"""async (only) => {{
       if (!drawing && !slide.querySelector(".saved-board, .outputs svg, .outputs img")) say("shows nothing");
       const read = ".heading, .picture text:not(.code, .small *), .choice"; // no drawer, no small picture
       const shown = [...slide.querySelectorAll(read)].map((one) => one.textContent);
-      const words = shown.join(" ").replaceAll("NaN", "").match(/\\p{{L}}{{2,}}/gu) ?? [];
+      const words = shown.join(" ").replaceAll(/\\bnan\\b/gi, "").match(/\\p{{L}}{{2,}}/gu) ?? [];
       if (words.length > 25) say("has too many words:", words.length);
       if (heading.scrollWidth > heading.clientWidth + 1) say("has a heading that does not fit");
       const hasFoot = body?.offsetHeight && !hasDrawer && !slide.matches(".plotted, .boarded");

@@ -25,6 +25,11 @@ from lab_page import BROWSERS, FLAGS, find_browser
 from nbval.plugin import IPyNbCell
 from saved_outputs import differences
 
+# What one process compiles, the others find compiled, also where the environment says otherwise: kernels and servers
+# import the course more than a hundred times.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # The same examples in every run: a red run can be repeated. No deadline: these machines are shared.
 settings.register_profile("course", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("course")

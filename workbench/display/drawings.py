@@ -128,13 +128,13 @@ def unknown(*shape):
 
 
 def number(value, unit=""):
-    """A number as it stands in a drawing: few digits, "≈0" for what is nearly nothing."""
+    """A number as it stands in a drawing: few digits, "≈0" for what is nearly nothing, nan as Python prints it."""
     if value is None:
         return "?"
     if isinstance(value, (str, bool)):
         return str(value)
     if math.isnan(value):
-        return "NaN"
+        return "nan"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if unit == "%":
@@ -530,7 +530,7 @@ def cell(pen, x, y, wide, high, value, thing, full, pale=False, write=number):
     if value == "hatch":
         pen.box(x, y, wide, high, "url(#attn-hatch)")
         return
-    bad = number(value) == "NaN"
+    bad = number(value) == "nan"
     below = is_number(value) and value < 0
     share = SOFT + (FULL - SOFT) * min(1, abs(value) / full) if is_number(value) else SOFT
     paint = "wrong" if bad else "below" if below and thing == "ink" else thing

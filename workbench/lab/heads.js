@@ -11,6 +11,8 @@ const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then tr
 const MOMENT = 400; // ms that may pass without a word
 const STOPPED = "Stopped; your guess stays here.";
 const WIDGET = "application/vnd.jupyter.widget-view+json";
+const DRAWN = ".jp-OutputArea-output > .lm-Widget";
+const LOST = ".jp-OutputArea-output.jupyter-widgets";
 
 class Head {
   constructor(lesson, part) {
@@ -36,7 +38,28 @@ class Head {
       if (end) this.cell.layout.addWidget(widget(end, "attn-foot"));
       this.placed?.();
       this.refresh();
+      if (this.hasWidget) this.watchWidget();
     });
+  }
+  /** It is drawn in a moment, unless Python has it no more: its cell has run again on a page that was not saved. */
+  watchWidget() {
+    const { node } = this.cell.outputArea;
+    const look = () => {
+      if (!this.isLost && !node.querySelector(DRAWN)) return;
+      watcher.disconnect();
+      this.refresh();
+    };
+    const watcher = new MutationObserver(look);
+    watcher.observe(node, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
+    look();
+  }
+  get hasWidget() {
+    return this.outputs.some((one) => one.data?.[WIDGET]);
+  }
+  /** JupyterLab says in the widget's place that there is none. */
+  get isLost() {
+    const said = this.cell.outputArea?.node.querySelectorAll(LOST) ?? [];
+    return [...said].some((one) => !one.children.length);
   }
   /** What an answer has brought is drawn in a moment: then bring it into view. */
   async bring() {
@@ -66,6 +89,10 @@ class Head {
     if (isRunning && this.stopButton.hidden) this.soon ??= setTimeout(() => this.show(), MOMENT);
     else this.show();
   };
+  /** From now on a screen reader hears what comes into the output; what was saved there nobody reads out. */
+  beHeard() {
+    this.cell.outputArea.node.setAttribute("aria-live", "polite");
+  }
   /** The line or exercise above did not run through: Python says why, if there is one. */
   sayUnrun() {
     this.say(this.lesson.heads.get(this.mine.id)?.hasFailed ? UNRUN : NO_PYTHON);
@@ -125,9 +152,8 @@ class Head {
   }
   refresh() {
     this.refreshFold();
-    const isWidget = this.outputs.some((one) => one.data?.[WIDGET]);
     const isWaiting = this.lesson.runs.waiting.has(this.part.id);
-    this.set("asleep", isWidget && !this.isLive && !isWaiting);
+    this.set("asleep", this.hasWidget && !isWaiting && (!this.isLive || this.isLost));
     this.set("known", this.lesson.runs.isKnown);
     this.set("failed", this.hasFailed);
     this.set("told-how", TOLD_HOW.test(this.source));
@@ -177,6 +203,7 @@ export class Question extends Head {
     this.isOnwards = false;
     this.model.put({ entered: text === "show" ? "" : text, verdict: "" });
     const isFocused = this.form.contains(document.activeElement);
+    this.beHeard();
     this.form.inert = true;
     this.set("judging", true);
     const before = () => lesson.tell(part.question, text);
@@ -305,6 +332,7 @@ export class Line extends Head {
       this.stop("");
       return false;
     }
+    this.beHeard();
     const stopped = await this.lesson.runTo(this.part, { again: this.mine ? [this.mine] : [], say: this.say });
     if (stopped && stopped === this.mine) this.sayUnrun();
     else if (stopped && stopped !== this.part) this.say("First what is asked above.");
@@ -385,6 +413,7 @@ class Called extends Head {
   async act() {
     const needs = (one) => one.kind === "imports";
     const again = this.mine ? [this.mine] : [];
+    this.beHeard();
     const stopped = await this.lesson.runTo(this.part, { needs, again, say: this.say });
     if (stopped && stopped === this.mine) this.sayUnrun();
     return !stopped;

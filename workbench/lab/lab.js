@@ -2,23 +2,35 @@
 
 import { takeOver } from "./actions.js";
 import { Lesson } from "./lesson.js";
+import { printsLessons } from "./paper.js";
 import { afterReload } from "./present.js";
 import { LessonsSide } from "./side.js";
 
 /** The plugin, of JupyterLab's packages, which `take` brings by name; `base` is the folder of all that is served. */
 export async function pluginOf(take, base) {
   const menus = take("@jupyterlab/mainmenu").catch(() => ({})); // without it Present stands beside the lesson only
-  const [notebooks, application, widgets, components, messaging, { IMainMenu }, form, course] = await Promise.all([
-    take("@jupyterlab/notebook"),
-    take("@jupyterlab/application"),
-    take("@lumino/widgets"),
-    take("@jupyterlab/ui-components"),
-    take("@lumino/messaging"),
-    menus,
-    import(new URL("questions/form.js", base)),
-    fetch(new URL("course.json", base)).then((answer) => answer.json()),
-  ]);
-  const tools = { ...notebooks, ...widgets, ...messaging, LabIcon: components.LabIcon, form: form.default, course };
+  const apputils = take("@jupyterlab/apputils").catch(() => ({})); // without it Ctrl+P prints as in other notebooks
+  const [notebooks, application, widgets, components, messaging, { IMainMenu }, { Printing }, form, course] =
+    await Promise.all([
+      take("@jupyterlab/notebook"),
+      take("@jupyterlab/application"),
+      take("@lumino/widgets"),
+      take("@jupyterlab/ui-components"),
+      take("@lumino/messaging"),
+      menus,
+      apputils,
+      import(new URL("questions/form.js", base)),
+      fetch(new URL("course.json", base)).then((answer) => answer.json()),
+    ]);
+  const tools = {
+    ...notebooks,
+    ...widgets,
+    ...messaging,
+    LabIcon: components.LabIcon,
+    Printing,
+    form: form.default,
+    course,
+  };
   const needed = ["INotebookTracker", "NotebookActions", "runCell", "Widget", "LabIcon"];
   const missing = needed.filter((name) => !tools[name]);
   if (missing.length) throw new Error(`This JupyterLab has no ${missing.join(", ")}: lessons look as other notebooks.`);
@@ -60,6 +72,9 @@ function activate(app, tracker, { shell, restorer, menu }, tools) {
   tracker.currentChanged.connect((_, panel) => side.show(panel));
   tracker.forEach(meet);
   commands(app, tracker, lessons);
+  const inFront = () =>
+    shell && shell.currentWidget !== tracker.currentWidget ? null : lessons.get(tracker.currentWidget);
+  printsLessons(inFront);
   menu?.viewMenu.addGroup(["present", "larger", "smaller"].map((name) => ({ command: `attention:${name}` })));
   const shows = (isByKeys) => () => document.body.classList.toggle("attn-keys", isByKeys); // where keys go
   window.addEventListener("keydown", shows(true), true);

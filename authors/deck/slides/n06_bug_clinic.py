@@ -577,7 +577,7 @@ def extreme_cases(k, mask, PATIENTS, q, scaled_dot_product_attention, v):
     return Tiles(
         [
             [
-                ["0", "output"] if off < 0.0001 else [f"{off:.2f}".replace("nan", "NaN"), "wrong"]
+                ["0", "output"] if off < 0.0001 else [f"{off:.2f}", "wrong"]
                 for off in (
                     (PATIENTS[name].buggy(a, b, v, m) - scaled_dot_product_attention(a, b, v, m)[0]).abs().max()
                     for a, b, m in (

@@ -359,14 +359,14 @@ def predict_wide(narrow, wide):
 
 
 @slide(
-    "One block all masked. How many rows are nan?",
+    "One block all masked. How many rows are NaN?",
     minutes=1.5,
     say="Follow one row: the first block gives nan. What is nan times 0, and nan plus anything?",
     hall="The first 64 of 512 keys are masked. In how many of 512 rows is there a nan? [512]",
 )
 def break_it(ill_rows):
     return [
-        Bars(["rows with nan", "of"], values, unit="", colour=["wrong", "quiet"], lying=True, words=False, top=512)
+        Bars(["rows with NaN", "of"], values, unit="", colour=["wrong", "quiet"], lying=True, words=False, top=512)
         for values in ([None, 512], [ill_rows, 512])
     ]
 

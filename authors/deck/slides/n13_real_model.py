@@ -205,7 +205,7 @@ def predict_both(both, whole, without):
     hall="The book on the shelf, but the two say what they said of the keys: share of were? Bids. [0.88]",
 )
 def predict_told(told):
-    first = Sentence(["The", "book", "on", "the", "shelf"], inks={1: "key"}, says="was")
+    first = Sentence(["The book", "on the", "shelf"], inks={0: "key"}, says="was")  # it comes back, small
     return [first, first.but(says=None), first.but(says=f"were {told:.2f}", ending="wrong" if told > 0.5 else "output")]
 
 
@@ -342,9 +342,8 @@ def nobody_hears(model, attend, faulty):
     say="Each of the two tests sees one of the two faults, and is blind to the other.",
 )
 def two_tests(two_tests, model, faulty, paragraph):
-    rows = [
-        two_tests(model, faulty(name), paragraph[:, :16]) for name in ("RoPE with base 10,000", "one position too late")
-    ]
+    attends = {name: faulty(name) for name in ("RoPE with base 10,000", "one position too late")}
+    rows = two_tests(model, attends, paragraph[:, :16]).values()
     return Tiles(
         [[[f"{one:.1f}", "output"] if one > 0.05 else f"{one:.1f}" for one in row] for row in rows],
         columns=["piece by piece", "other code"],

@@ -203,3 +203,22 @@ def test_a_line_is_written_on_its_slide_and_leaves_the_keys(decks, show):
             for key in keys:
                 where.keyboard.press(key)
             changes(page, PROGRESS, before, f"{keys} lead nowhere from a line")
+
+
+def test_speaker_of_a_file_goes_on_seeing_while_the_hall_is_black(decks, show):
+    """And chooses the plan beside the clock."""
+    page = show((decks / "03_masking.html").as_uri())
+    jump(page, 3)
+    view = speakers(page)
+    now, coming = (view.frame_locator(f"#{name} iframe") for name in ("current-slide", "upcoming-slide"))
+    told = view.locator(".speaker-controls-notes")
+    before = told.text_content()
+    view.locator(".plan select").select_option("90")
+    expect(told).not_to_have_text(before)
+    page.keyboard.press("b")
+    expect(now.get_by_text("Resume presentation")).to_be_hidden()  # reveal.js' own word on the black
+    now.locator(".reveal.paused").wait_for()
+    black = now.locator(".pause-overlay")
+    slide = now.locator(SLIDE + ".heading").bounding_box()
+    assert black.bounding_box()["y"] > slide["y"] + slide["height"], "the speaker's slide lies under it"
+    assert page.locator(".pause-overlay").is_visible() and not coming.locator(".pause-overlay").is_visible()

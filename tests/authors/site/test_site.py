@@ -552,6 +552,8 @@ def test_code_on_a_phone_is_read_without_scrolling_sideways(reader):
     code = page.locator(".cell_input pre")
     assert code.count() > 20
     assert code.evaluate_all("(all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length") == 0
+    fading = page.locator("article .goes-on")  # at its right edge, as what is wider than the screen does
+    assert fading.evaluate_all("(all) => all.filter((one) => one.scrollWidth <= one.clientWidth).length") == 0
 
 
 def test_what_is_written_on_is_in_sight_on_a_phone(reader):

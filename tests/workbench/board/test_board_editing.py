@@ -398,6 +398,8 @@ def test_an_input_says_what_it_will_move(by_hand, page):
     assert by_hand.locator(".moved").count() == 26
     mark = "node => getComputedStyle(node, '::after').backgroundColor"
     assert by_hand.locator(".moved").first.evaluate(mark) != "rgba(0, 0, 0, 0)"
+    by_hand.get_by_role("button", name="More", exact=True).focus()  # what is said next is of what a button does
+    assert "moves" not in hint.inner_text()
     mask = restarted(page, "mask_board")
     cell(mask, "mask q0 → k0").focus()
     assert (

@@ -29,10 +29,6 @@ def left_out_as_numbers(x, w_q, w_k, w_v, j):
     return [math.dist(*pair) for pair in zip(with_j.tolist(), without_j.tolist(), strict=True)]
 
 
-def softmax_log(scores):
-    return (scores - scores.logsumexp(dim=-1, keepdim=True)).exp()
-
-
 def softmax_in_place(scores):
     exps = scores.clone()
     exps -= exps.max(dim=-1, keepdim=True).values
@@ -355,17 +351,6 @@ def induction_in_the_notebooks_precision(weights, tokens):
     return torch.einsum("bhij,bij->bhi", weights, behind).movedim(1, 0)[:, asks].mean(dim=-1)
 
 
-def without_by_difference(attention, head, x):
-    """What the head adds is what is left without the others; it is taken off the whole."""
-    heard = []
-    handle = attention.out_proj.register_forward_hook(lambda module, args, output: heard.append(args[0]))
-    whole, _ = attention(x, x, x)
-    handle.remove()
-    width = x.size(-1) // attention.num_heads
-    part = slice(head * width, (head + 1) * width)
-    return whole - heard[0][..., part] @ attention.out_proj.weight[:, part].T
-
-
 def without_by_mask(attention, head, x):
     """Features of the heads side by side, switched off one by one."""
     width = x.size(-1) // attention.num_heads
@@ -449,14 +434,6 @@ def annotated_norm(x, weight, bias, eps=1e-6):
 def block_in_one_line(x, norm1, attention, norm2, mlp):
     x = x + attention(*[norm1(x)] * 3, is_causal=True, need_weights=False)[0]
     return mlp(norm2(x)).add(x)
-
-
-def block_token_by_token(x, norm1, attention, norm2, mlp):
-    """11.2 with the mask kept by never showing a token who comes later."""
-    h = norm1(x)
-    heard = [attention(h[:, i : i + 1], h[:, : i + 1], h[:, : i + 1])[0] for i in range(x.size(1))]
-    x = torch.cat(heard, dim=1) + x
-    return x + mlp(norm2(x))
 
 
 def loss_by_ignoring(logits, tokens, lengths):
@@ -580,7 +557,6 @@ def part_as_a_float(whole, other, exchanged, words):
 RIGHT = [
     ("1.2", self_attention_double),
     ("1.3", left_out_as_numbers),
-    ("2.1", softmax_log),
     ("2.1", softmax_in_place),
     ("2.2", attention_einsum),
     ("2.2", attention_in_place),
@@ -617,7 +593,6 @@ RIGHT = [
     ("9.1", two_after_forbidding),
     ("9.2", induction_einsum),
     ("9.2", induction_in_the_notebooks_precision),
-    ("9.3", without_by_difference),
     ("9.3", without_by_mask),
     ("9.4", finds_short_cuts("place", "word")),
     ("10.1", memory_by_the_fused_kernel),
@@ -630,7 +605,6 @@ RIGHT = [
     ("10.5", accepted_as(lambda tokens: [*map(torch.tensor, tokens)])),
     ("11.1", norm_by_var_mean),
     ("11.2", block_in_one_line),
-    ("11.2", block_token_by_token),
     ("11.3", loss_by_ignoring),
     ("11.4", next_by_gather),
     ("12.1", one_more_by_merging),

@@ -7,7 +7,8 @@ from classroom.grade.report.pages import slide
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_test import FIRST, LAST
 from workbench.exercises.engine.exercise import EXERCISES
-from workbench.exercises.engine.sections import TITLES, section_in_words
+from workbench.exercises.engine.sections import TITLES, linked, section_in_words
+from workbench.places import COPY_VARIABLE
 
 
 def test_sections_toml_holds_the_headings_of_the_notebooks():
@@ -27,3 +28,13 @@ def test_a_section_is_read_by_its_title():
     first, second = TITLES["01#text-04"], TITLES["01#text-05"]
     assert section_in_words("01#text-04") == f"notebook 1, “{first}”"
     assert section_in_words("01#text-04..text-05") == f"notebook 1, “{first}” to “{second}”"
+
+
+def test_in_a_copy_a_section_is_a_link_to_its_cell(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(COPY_VARIABLE, "yes")
+    (tmp_path / "08_position.ipynb").touch()
+    here, elsewhere = section_in_words("08#text-waves"), section_in_words("02#text-02")
+    link = '<a href="08_position.ipynb#cell-id=text-waves">'
+    assert linked(f"Read again: {here}.") == f"Read again: {link}{here}</a>."
+    assert linked(elsewhere) == elsewhere

@@ -88,6 +88,15 @@ def answered(question):
     expect(question).to_contain_text("✓ Right.")
 
 
+def heard(lesson, words):
+    """Whether a screen reader is told: these words came into what is read out when it changes."""
+    return lesson.page.wait_for_function(HEARD, arg=words)
+
+
+HEARD = """(words) => [...document.querySelectorAll("[role=status], [aria-live]")].some(
+  (one) => one.checkVisibility() && one.textContent.includes(words))"""
+
+
 def nothing_red(lesson):
     red = lesson.page.locator("[data-mime-type$=error], [data-mime-type$=stderr]").filter(visible=True)
     expect(red).to_have_count(0)
@@ -163,6 +172,7 @@ def test_a_line_is_compared_and_an_exercise_checked_in_its_card(begun):
     page.keyboard.type("X @ W_q")  # in place of the dots
     page.keyboard.press("Shift+Enter")
     expect(compares).to_contain_text("numbers of a query")
+    heard(lesson, "numbers of a query")
     lesson.line.locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.type("my_keys = W_none")
@@ -183,6 +193,7 @@ def test_a_line_is_compared_and_an_exercise_checked_in_its_card(begun):
     check = page.locator("[aria-label='The check of the exercise']")
     check.get_by_role("button", name="Check").click()
     expect(page.get_by_text("Not attempted yet")).to_be_visible()
+    heard(lesson, "Not attempted yet")
     nothing_red(lesson)
     page.locator("[aria-label='A hint']").get_by_role("button", name="Hint").click()
     expect(page.locator("[aria-label='A hint'] details[open]")).to_have_count(1)
@@ -294,3 +305,18 @@ def test_presenting_leaves_nothing_but_the_lesson(begun):
     expect(page.get_by_role("menuitem", name="Kernel")).to_be_in_viewport()
     expect(page.get_by_text("guesses and lines")).to_be_visible()
     expect(page.locator(".jp-Notebook .jp-mod-active")).to_be_in_viewport()
+
+
+def test_printing_gives_the_whole_lesson_and_nothing_else(begun):
+    """Ctrl+P: each of its headings once, then JupyterLab is as it was."""
+    page = begun().page
+    page.evaluate("window.print = () => { window.isPrinted = true }")
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("Control+p")
+    page.wait_for_function("window.isPrinted")
+    pdf = page.pdf(print_background=True, tagged=True, outline=True)
+    titles = [title.decode() for title in re.findall(rb"/Title \((.+?)\)", pdf)]
+    headings = page.locator(".jp-Notebook").get_by_role("heading").all_text_contents()
+    assert sorted(titles) == sorted(heading.removesuffix("¶") for heading in headings)
+    assert len(re.findall(rb"/Type /Page\b", pdf)) > 2
+    expect(page.get_by_role("menuitem", name="Kernel")).to_be_in_viewport()

@@ -7,7 +7,7 @@ import torch
 from small_model import SIZES, small_model
 
 from workbench.exercises.engine.exercise import EXERCISES
-from workbench.smollm import exchanged, look, silent, without_each
+from workbench.smollm import exchanged, look, read_without, silent, without_each
 from workbench.smollm.one_line import WRONG, faulty, opened, spoken_by, two_tests, with_line
 
 HEADS = list(itertools.product(range(SIZES.blocks), range(SIZES.heads)))
@@ -43,10 +43,10 @@ def test_piece_by_piece_is_one_pass(model, tokens):
 def test_every_head_off_is_that_head_off_alone(model, tokens):
     at_once = dict(without_each(model, tokens))
     for block, head in HEADS:
-        alone = look(model, tokens, out=[(block, head)]).logits[0, -1]
+        (alone,) = read_without(model, tokens, [(block, head)])
         torch.testing.assert_close(at_once[block][head], alone, rtol=0, atol=1e-4)
     no_heads = model.logits(model.rows(tokens, attend=silent)[0])
-    torch.testing.assert_close(look(model, tokens, out=HEADS).logits, no_heads)
+    torch.testing.assert_close(read_without(model, tokens, HEADS, last=False), no_heads)
 
 
 def test_heads_exchanged_say_what_they_say_elsewhere(model, tokens):
@@ -61,13 +61,13 @@ def test_heads_exchanged_say_what_they_say_elsewhere(model, tokens):
 
 
 def test_written_out_it_is_the_models_own_attention(model, tokens):
-    assert max(two_tests(model, opened, tokens)) < 1e-3
+    assert max(two_tests(model, {"": opened}, tokens)[""]) < 1e-3
     torch.testing.assert_close(model.read(tokens, attend=opened)[0], model.read(tokens)[0])
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_each_wrong_line_is_seen_by_one_of_two_tests(model, tokens, name):
-    assert max(two_tests(model, faulty(name), tokens)) > 0.05
+    assert max(two_tests(model, {name: faulty(name)}, tokens)[name]) > 0.05
 
 
 @pytest.mark.parametrize("name", ["one softmax for all", "mask after softmax", "no mask"])
@@ -76,7 +76,7 @@ def test_a_fault_of_the_pass_is_none_for_one_query(model, tokens, name):
     for i in range(tokens.size(1)):
         logits, caches = model.read(tokens[:, i : i + 1], caches, faulty(name))
     torch.testing.assert_close(logits, model.read(tokens)[0][:, -1:])
-    assert two_tests(model, faulty(name), tokens)[1] > 0.05
+    assert two_tests(model, {name: faulty(name)}, tokens)[name][1] > 0.05
 
 
 def test_line_that_does_not_stand_there_once_is_said():

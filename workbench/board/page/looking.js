@@ -93,7 +93,7 @@ export function lookingAt(view) {
 }
 
 function idleWords({ panels }) {
-  const isTouched = matchMedia("(hover: none)").matches; // a phone: neither keys nor a pointer
+  const isTouched = matchMedia("(hover: none) and (pointer: coarse)").matches; // a phone: neither keys nor a pointer
   const canChange = panels.some((panel) => panel.editable && !panel.toggle);
   const canPaint = panels.some((panel) => panel.toggle);
   const paint = `Paint ✓ and ✕: drag over them${isTouched ? "" : ", or Shift and an arrow"}. `;

@@ -92,7 +92,7 @@ function foldAsOne(form) {
   const folds = waiting(form);
   const first = folds.find((node) => node.matches(".after-guess"));
   const others = folds.filter((node) => first && node !== first);
-  for (const fold of others) fold.classList.add("goes-on");
+  for (const fold of others) fold.classList.add("joined");
   first?.addEventListener("toggle", () => show(others, first.open));
   show(others, false);
 }

@@ -1,31 +1,22 @@
 // The sentence: pieces to choose, a line to type into, and ribbons of one head from the piece that asks.
 
-import { element } from "../elements.js";
-import { ribbonsOf } from "../story/ribbons.js";
-import { typeOf } from "../story/type.js";
-import { wordsOf } from "../story/words.js";
+import { lineOf } from "../story/line.js";
 import { fieldOf } from "./field.js";
 
 export function sentenceOf(view) {
   const { engine } = view;
-  const row = element("div", { class: "words", role: "group", "aria-label": "The text, piece by piece" });
-  const node = element("div", { class: "sentence" });
-  const sentence = {
-    node,
-    row,
-    first: 0, // there is no sign that begins a text
-    replaced: null,
-    size: () => engine.spans.length - 1, // the last place
-    isLeftwards: () => false,
-    chooseSecond: (place) => engine.set({ hears: engine.placeOf("hears") === place ? -1 : place }),
-    actWithShift,
-    labelOf,
-  };
-  const field = fieldOf(view, sentence, (place) => words.focus(place));
-  const words = wordsOf(view, sentence, field);
-  const ribbons = ribbonsOf(view, sentence, words);
-  const fitType = typeOf(view, sentence, words, field.node);
-  node.append(ribbons.node, row);
+  const { node, field, words, ribbons, showGhost } = lineOf(view, {
+    unit: "piece",
+    fieldOf,
+    own: () => ({
+      first: 0, // there is no sign that begins a text
+      size: () => engine.spans.length - 1, // the last place
+      isLeftwards: () => false,
+      chooseSecond: (place) => engine.set({ hears: engine.placeOf("hears") === place ? -1 : place }),
+      actWithShift,
+      labelOf,
+    }),
+  });
 
   // With Shift the arrow keys move the piece that is heard.
   function actWithShift(key, forth) {
@@ -55,7 +46,7 @@ export function sentenceOf(view) {
         one.classList.toggle("joined", engine.isJoined(place));
         one.classList.toggle("heard", place === hears);
       });
-      field.showGhost(fitType);
+      showGhost();
       if (!engine.isWaiting) ribbons.draw();
     },
   };

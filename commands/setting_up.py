@@ -255,7 +255,7 @@ def configure_jupyterlab(folder=VENV):
     put_export(folder / "etc/jupyter/jupyter_config.json")
 
 
-EXPORT = {"Exporter": {"preprocessors": ["workbench.lab.export.Lesson"]}}  # which leaves alone what is no lesson
+EXPORT = {"Exporter": {"preprocessors": ["workbench.lab.export.prepared"]}}  # which leaves alone what is no lesson
 
 
 def put_export(path):

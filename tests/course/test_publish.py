@@ -30,7 +30,7 @@ def filled_in(monkeypatch, tmp_path):
 def test_two_addresses_make_every_link(filled_in):
     filled_in(f"{REPOSITORY}.git", f"{SITE}/")
     assert addresses.problems() == []
-    texts = {path.relative_to(ROOT).as_posix(): text for path, text in lessons.made().items()}
+    texts = {path.relative_to(ROOT).as_posix(): text for path, text in lessons.with_new_texts().items()}
     first = texts["README.md"].partition("\n## ")[0]
     for name in LESSONS:
         ways = [
@@ -94,7 +94,7 @@ def test_other_addresses_take_the_place_of_earlier_ones(filled_in):
 )
 def test_what_is_wrong_with_an_address_is_said_and_nothing_written(filled_in, capsys, repository, site, said):
     filled_in(repository, site)
-    before = {path: path.read_bytes() for path in lessons.made()}
+    before = {path: path.read_bytes() for path in lessons.with_new_texts()}
     assert publish.main() == 1 and said in capsys.readouterr().out
     assert before == {path: path.read_bytes() for path in before}
 

@@ -9,9 +9,6 @@ import mimetypes
 import re
 from pathlib import Path
 
-import nbformat
-from nbconvert.preprocessors import Preprocessor
-
 from ..copies import FIRST_LINES, tags
 
 PICTURE = re.compile(r"\]\((\.\./img/[\w.-]+)\)")  # nbconvert embeds none from beside the notebook's folder
@@ -39,23 +36,23 @@ body .jp-OutputArea-output img, body .jp-OutputArea-output svg { max-width: 100%
 </style>"""
 
 
-class Lesson(Preprocessor):
-    """Of a lesson, folded code stays out, and a page looks like the course. Other notebooks stay as they are."""
+def prepared(notebook, resources):
+    """nbconvert's way to ask: of a lesson, folded code stays out, and a page looks like the course.
 
-    enabled = True
-
-    def preprocess(self, notebook, resources):
-        if not any("predict" in tags(cell) for cell in notebook.cells):
-            return notebook, resources
-        for cell in notebook.cells:
-            hide_what_is_folded(cell)
-        if resources["output_extension"] == ".html":
-            folder = Path(resources["metadata"].get("path") or ".")
-            for cell in notebook.cells:
-                if cell.cell_type == "markdown":
-                    cell.source = PICTURE.sub(lambda found: f"]({embedded(folder / found[1])})", cell.source)
-            notebook.cells.insert(0, nbformat.v4.new_markdown_cell(LOOK))
+    Other notebooks stay as they are.
+    """
+    if not any("predict" in tags(cell) for cell in notebook.cells):
         return notebook, resources
+    for cell in notebook.cells:
+        hide_what_is_folded(cell)
+    if resources["output_extension"] == ".html":
+        folder = Path(resources["metadata"].get("path") or ".")
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = PICTURE.sub(lambda found: f"]({embedded(folder / found[1])})", cell.source)
+        kind = type(notebook)
+        notebook.cells.insert(0, kind(cell_type="markdown", id="look", metadata=kind(), source=LOOK))
+    return notebook, resources
 
 
 def embedded(path):

@@ -318,7 +318,7 @@ def three_masks(leaky, TOKENS, which):
             arrows=[["query mask", "mask"], ["key mask", "mask"], ["mask", "keys of I"]],
             things={"keys of I": "weights", "causal mask": "wrong", "mask": "wrong"},
             empty=["causal mask"],
-            labels={"mask": "mask = bmm(q, k)", "keys of I": ", ".join(TOKENS[k] for k in which(leaky[0, 0]))},
+            labels={"mask": "bmm(q, k)", "keys of I": ", ".join(TOKENS[k] for k in which(leaky[0, 0]))},
         ),
     ]
 

@@ -147,7 +147,7 @@ def test_a_program_at_one_address_leaves_places_to_all_others(server, raised):
         server.order({"do": "more"})
     limit = (8, 60, 200, 600)[raised]
     server.until(lambda: server.now["per_address"] == limit)
-    statuses = {server.join() for _ in range(601)}
+    statuses = {server.join() for _ in range(limit + 1)}
     server.until(lambda: server.now["refused"] and server.now["most"] == limit)
     assert 503 in statuses
     server.open()

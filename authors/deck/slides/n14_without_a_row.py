@@ -100,7 +100,8 @@ def nobody_divides(plain, soft):
     names = ["I", "like", "tea"]
     return [
         Beside(
-            Bars(names, one, strong=1, caption="without exponential", top=1), Bars(names, two, strong=1, caption="softmax", top=1)
+            Bars(names, one, strong=1, caption="without exponential", top=1),
+            Bars(names, two, strong=1, caption="softmax", top=1),
         )
         for one, two in ((plain, unknown(3)), (plain, soft))
     ]
@@ -187,7 +188,10 @@ def line():
 @slide(
     "cup is 10. Where does the point go?",
     minutes=1.5,
-    say="Straight across the line of cup, and off the crossing of the other two. Some state holds any two pairs; one pass finds it if their keys are at a right angle.",
+    say="""
+    Straight across the line of cup, and off the crossing of the other two. There is a state for any two pairs;
+    one pass finds it if their keys are at a right angle.
+    """,
 )
 def miss():
     pairs = lines(3, 4, 10)
@@ -326,7 +330,7 @@ def weighs():
 @slide(
     "Ones in bfloat16. Where does the state stop?",
     minutes=1.5,
-    say="257 needs nine binary digits. Then the number 100, faded 1,000 times by 0.998: 99.8 is rounded to 100 again each time.",
+    say="257 needs nine binary digits. Then 100, faded 1,000 times by 0.998: each time 99.8 is rounded to 100 again.",
     hall="Where does it stop? [256]",
 )
 def break_it(half_precision, remains):

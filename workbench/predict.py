@@ -208,14 +208,15 @@ class Blank(SilentForReaders, Prediction):
 
     def _compare(self):
         status = super()._compare()
-        if status == "right" and self.question.second and not self._holds_with_others():
-            self.comment = self.by_chance()
+        failed = (one for one in self.question.second if not self._holds_with(one))
+        if status == "right" and (other := next(failed, None)):
+            self.comment = self.by_chance(other)
             return "wrong"
         return status
 
-    def _holds_with_others(self):
-        """Whether the learner's line gives what it should with the record's other numbers, too."""
-        numbers = dict(self.question.second)
+    def _holds_with(self, other):
+        """Whether the learner's line gives what it should with another input of the record, too."""
+        numbers = dict(other)
         gives, name = numbers.pop("gives"), self.question.id.partition(".")[2].replace("-", "_")
         source = second_input.line_of(name)
         if source is None or not second_input.reads(source, numbers.keys()):  # there is nothing to try
@@ -226,9 +227,10 @@ class Blank(SilentForReaders, Prediction):
             return False
         return _same(mine, reader.read(self.question, gives), 1e-3)
 
-    def by_chance(self):
-        """The sentence on a line that is right with the lesson's numbers and wrong with the record's others."""
-        numbers = dict(self.question.second)
+    @staticmethod
+    def by_chance(other):
+        """The sentence on a line that is right with the lesson's numbers and wrong with another input."""
+        numbers = dict(other)
         gives = numbers.pop("gives")
         inputs = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
         return f"On these numbers your line is right by chance. With {inputs} it should give `{gives}`, and does not."

@@ -24,7 +24,7 @@ const KEYS = [
   {
     keys: ["ArrowRight", "ArrowDown", " ", "PageDown"],
     label: "→ ↓ Space PageDown",
-    says: "next, once what lies over the slide is away",
+    says: "next slide of the plan, once what lies over this one is away",
     does: onwards,
   },
   {
@@ -33,7 +33,13 @@ const KEYS = [
     says: "back; the Page keys lead out of fields and code too",
     does: backwards,
   },
-  { keys: [..."0123456789"], label: "a number, Enter", says: "jump to that slide", does: addDigit, anywhere: true },
+  {
+    keys: [..."0123456789"],
+    label: "a number, Enter",
+    says: "jump to that slide, also to one that the plan passes",
+    does: addDigit,
+    anywhere: true,
+  },
   { keys: ["Backspace"], does: () => number && showNumber(number.slice(0, -1)), anywhere: true },
   { keys: ["Enter"], does: arrive, anywhere: true },
   { keys: ["Home"], does: () => goTo(Reveal.getSlides()[0]) },

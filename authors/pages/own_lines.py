@@ -99,7 +99,7 @@ class OwnLines:
             ],
         }
         if blank.question.second:
-            self.lines[id]["second"] = self._second_input(blank)
+            self.lines[id]["second"] = [self._second_input(blank, other) for other in blank.question.second]
         self.by_name[name] = id
 
     def made(self):
@@ -146,15 +146,15 @@ class OwnLines:
             return {"form": "tensor", "within": blank.question.within}
         return blank.for_a_page() | {"answer": ""}
 
-    def _second_input(self, blank):
+    def _second_input(self, blank, other):
         """The other numbers with which a line is tried again, the right result, and the sentence on a wrong one."""
-        numbers = dict(blank.question.second)
+        numbers = dict(other)
         gives = self.data(torch.tensor(numbers.pop("gives"), dtype=torch.float64), LARGEST)
         others = {one: torch.as_tensor(rows, dtype=self._before[one].dtype) for one, rows in numbers.items()}
         return {
             "names": {one: self.data(rows, LARGEST) for one, rows in others.items()},
             "gives": gives,
-            "says": blank.by_chance(),
+            "says": blank.by_chance(other),
         }
 
     # ---------------------------------------------------------------------------------------------- names and values

@@ -355,6 +355,8 @@ e = number - sum(k * b for k, b in zip(cup_key, before_cup))\\nmy_delta = before
 my_delta = before_cup + cup_key * number
 my_delta = before_cup - cup_key * (number - cup_key @ before_cup)
 my_delta = before_cup + (number - cup_key @ before_cup)
+my_delta = number * cup_key
+my_delta = before_cup * number / 5
 my_delta = before_cup + cup_key @ (number - cup_key @ before_cup)
 my_delta = before_cup + cup_key.mul(number - cup_key.dot(before_cup))
 my_delta = [1.0, 2.0]

@@ -94,13 +94,14 @@ def predict_reads(after_like, queries):
 @slide(
     "What is lost without softmax?",
     minutes=1,
-    say="Scores 4, 12, 10. Divided by their sum they are flat; with e they are sharp. Today nobody divides at all.",
+    say="Scores 4, 12, 10. Divided by their sum they are flat; with the exponential they are sharp.",
 )
 def nobody_divides(plain, soft):
     names = ["I", "like", "tea"]
     return [
         Beside(
-            Bars(names, one, strong=1, caption="without e", top=1), Bars(names, two, strong=1, caption="softmax", top=1)
+            Bars(names, one, strong=1, caption="without exponential", top=1),
+            Bars(names, two, strong=1, caption="softmax", top=1),
         )
         for one, two in ((plain, unknown(3)), (plain, soft))
     ]
@@ -187,7 +188,10 @@ def line():
 @slide(
     "cup is 10. Where does the point go?",
     minutes=1.5,
-    say="Straight across the line of cup, and off the crossing of the other two. Go round again: it never settles.",
+    say="""
+    Straight across the line of cup, and off the crossing of the other two. There is a state for any two pairs;
+    one pass finds it if their keys are at a right angle.
+    """,
 )
 def miss():
     pairs = lines(3, 4, 10)
@@ -265,13 +269,13 @@ def predict_below(share):
 
 
 @slide(
-    "Sixteen pairs, each once, four features. How many?",
+    "16 pairs, four features. Which share does delta get?",
     minutes=2,
-    say="Now the delta rule is no better than the sum: four features are too few. One layer with a row finds all.",
-    hall="Which share is right with the delta rule? [about a quarter]",
+    say="Now the delta rule is no better than the sum: four features are too few. One layer of softmax finds all.",
+    hall="Which share of the 16 is right with the delta rule, the first bar? [about a quarter, 4 of 16]",
 )
 def recall(recalled):
-    names = ["delta", "sum", "softmax", "sum, softmax"]
+    names = ["delta", "sum", "softmax", "sum, then softmax"]
     return [Bars(names, values, words=False, strong=3, top=1) for values in (unknown(4), list(recalled.values()))]
 
 
@@ -326,7 +330,7 @@ def weighs():
 @slide(
     "Ones in bfloat16. Where does the state stop?",
     minutes=1.5,
-    say="257 needs nine binary digits. Then the gate: 99.8 is rounded to 100 again, so nothing fades, ever.",
+    say="257 needs nine binary digits. Then 100, faded 1,000 times by 0.998: each time 99.8 is rounded to 100 again.",
     hall="Where does it stop? [256]",
 )
 def break_it(half_precision, remains):
@@ -335,7 +339,7 @@ def break_it(half_precision, remains):
     return [
         Beside(
             Bars(names, [ones, right[0]], caption="3000 ones added", top=3000, **numbers),
-            Bars(names, [left, right[1]], caption="100 fades, gate 0.998", top=100, **numbers),
+            Bars(names, [left, right[1]], caption="100, faded 1,000 times by .998", top=100, **numbers),
         )
         for ones, left in ((None, None), (half_precision, remains))
     ]
@@ -432,7 +436,7 @@ def back_second(after):
     say="With positions softmax can tell the newest, up to the length of its training texts.",
 )
 def rope_second(helped):
-    names = ["RoPE, 16", "RoPE, 24", "then delta, 16", "then delta, 24"]
+    names = ["RoPE, 16", "RoPE, 24", "and delta, 16", "and delta, 24"]
     right = [share for shares in helped.values() for share in shares]
     return [Bars(names, values, words=False, top=1, lying=True) for values in (unknown(4), right)]
 
@@ -447,7 +451,7 @@ def summary():
 
 
 @slide(
-    "Three exercises, and a ward",
+    "Three exercises",
     minutes=0,
     say="14.1 now if there are ten minutes, 14.2 at home. The last ward of notebook 6 has four faults of states.",
 )

@@ -249,9 +249,9 @@ export function judge(id, source, lesson, done = new Set(), read = null) {
     const verdict = verdictOn(line, value, lesson);
     if (["right", "wrong"].includes(verdict.status))
       refuseUnsure(line, value, lineValue(line, source, lesson, done, true));
-    return verdict.status === "right" && isByChance(line, source, lesson, done)
-      ? { status: "wrong", says: line.second.says, slip: null, again: AGAIN }
-      : verdict;
+    if (verdict.status !== "right") return verdict;
+    const failed = line.second?.find((other) => isByChance(other, line, source, lesson, done));
+    return failed ? { status: "wrong", says: failed.says, slip: null, again: AGAIN } : verdict;
   } catch (error) {
     if (error instanceof Unreadable)
       return { status: "error", says: `Python cannot read this: ${error.message}.`, at: error.from };
@@ -284,10 +284,9 @@ function unknown(what, close) {
 }
 
 /** Whether a line that is right with the lesson's numbers is wrong with others for all of the names that it reads. */
-function isByChance(line, source, lesson, done) {
-  const { names = {}, gives } = line.second ?? {};
+function isByChance({ names, gives }, line, source, lesson, done) {
   const all = Object.keys(names);
-  if (!all.length || !all.every((name) => new RegExp(`\\b${name}\\b`).test(source.replace(/#.*/g, "")))) return false;
+  if (!all.every((name) => new RegExp(`\\b${name}\\b`).test(source.replace(/#.*/g, "")))) return false;
   try {
     const others = { ...line, names: { ...line.names, ...names } };
     return !isSame(nested(lineValue(others, source, lesson, done)), nested(revived(gives, lesson, null)), 1e-3);

@@ -73,6 +73,6 @@ def states_board():
             wires=("read",),
             strip=True,
         ),
-        Step("plane", plane, "lines of the pairs, way of S", "weights", at=(4, 1, 2), wires=("S",)),
+        Step("plane", plane, "lines of the pairs, path of S", "weights", at=(4, 1, 2), wires=("S",)),
     ]
     return Board(inputs, steps, controls, THREE, "Pairs in a state", tries=tries)

@@ -196,7 +196,7 @@ def predict_both(both, whole, without):
 
 
 @slide(
-    "Two heads say another sentence's. Share of were?",
+    "Two heads get other outputs. Share of were?",
     minutes=2,
     say="""
     Let them say first what each method can show: a map, turning off, an exchange. The book is one book, and the
@@ -281,7 +281,7 @@ def predict_patient_a(PROMPT, says, PATIENTS, where, WRONG):
 
 
 @slide(
-    "Patient B's line. What will be heard?",
+    "Patient B's line. In which part is it?",
     minutes=1,
     say="""
     The other way round: the line is known, and the hall says what it will do. One softmax for all queries: what is
@@ -319,7 +319,7 @@ def diagnoses(OTHER, says, where):
 
 
 @slide(
-    "One of these two is ill. Which one?",
+    "One of these two has a fault. Which one?",
     minutes=0.5,
     say="""
     Read both as poems. Hands for the upper one, and for the lower one. They are alike, word for word: in the lower

@@ -28,7 +28,7 @@ CAPITAL = Task(
     why="What does the model still know without it?",
     answers=(
         "that Berlin is a city, but not that a city must follow",
-        "that a capital must follow, but not whose",
+        "that a city must follow, but it is less sure whose capital",
         "nothing: the words of the text no longer matter",
     ),
     right=1,

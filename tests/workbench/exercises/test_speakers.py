@@ -1,7 +1,9 @@
 """Patients that speak: the judge tells parts and lines apart, and the model still says what their transcripts say."""
 
+import nbformat
 import pytest
 import torch
+from paths import LESSONS
 
 from workbench.exercises import check
 from workbench.exercises.clinic import speaker
@@ -94,3 +96,14 @@ def model():
 def test_the_model_says_what_the_transcript_says(model, id):
     for shown, said in SPEAKERS[id].says.items():
         assert speaker.speak(model, SPEAKERS[id].buggy, PROMPTS[shown]) == said
+
+
+@pytest.mark.parametrize("id", SPEAKERS)
+def test_a_patients_code_runs_with_the_names_that_the_lesson_imports(id):
+    cells = nbformat.read(LESSONS[12], as_version=4).cells
+    names = {}
+    exec(next(cell.source for cell in cells if cell.id == "imports"), names)
+    exec(EXERCISES[id].solution(), names)
+    assert (
+        check(id, *(names[f"{part}_{id.partition('.')[2]}"] for part in ("part", "line", "mended"))).status == "correct"
+    )

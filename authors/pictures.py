@@ -237,7 +237,9 @@ def slide(browser, folder, shade):
         page.wait_for_function("window.Reveal && Reveal.isReady()")
         for key in ("2", "Enter", "ArrowRight"):
             page.keyboard.press(key)
-        page.wait_for_function("document.querySelector('section.present .heading').textContent.startsWith('A score of 0')")
+        page.wait_for_function(
+            "document.querySelector('section.present .heading').textContent.startsWith('A score of 0')"
+        )
         page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished)).then(() => {})")
         still(page, "slide", shade)
 

@@ -106,7 +106,7 @@ class Prediction:
             mine = reader.read(question, self.guess, size)
             self.key = repr(mine)
         except Exception:  # whatever was entered
-            if inspect.isroutine(self.guess):
+            if question.form == "tensor" and inspect.isroutine(self.guess):
                 self.comment = UNCALLED
                 return "unreadable"
             is_refused = reader.is_refused(question, self.guess, size)

@@ -329,8 +329,8 @@ function verdictOn(line, value, lesson) {
   if (value === "show") return { status: "shown", says: "Below stands a line that does it." };
   if (value === null) return { status: "none", says: "Your line gives `None`, so there is nothing to compare yet." };
   if (isOpen(value)) return { status: "none", says: "Nothing is written yet." };
-  if (typeof value === "function") return { status: "unread", says: UNCALLED };
   if (line.question.form !== "tensor") return asNumber(line, value);
+  if (typeof value === "function") return { status: "unread", says: UNCALLED };
   const mine = nested(value);
   if (flat(mine).includes(undefined)) {
     if (typeof value === "string" || (Array.isArray(value) && flat(value).every((x) => typeof x === "string")))

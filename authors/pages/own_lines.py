@@ -150,7 +150,8 @@ class OwnLines:
         """The other numbers with which a line is tried again, the right result, and the sentence on a wrong one."""
         numbers = dict(other)
         always = numbers.pop("always", False)
-        gives = self.data(torch.tensor(numbers.pop("gives"), dtype=torch.float64), LARGEST)
+        gives = torch.tensor(numbers.pop("gives"))
+        gives = self.data(gives if gives.dtype == torch.bool else gives.double(), LARGEST)
         others = {one: torch.as_tensor(rows, dtype=self._before[one].dtype) for one, rows in numbers.items()}
         return {
             "names": {one: self.data(rows, LARGEST) for one, rows in others.items()},

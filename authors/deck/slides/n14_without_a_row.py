@@ -269,7 +269,7 @@ def predict_below(share):
 
 
 @slide(
-    "16 pairs, four features. Which share does delta get?",
+    "Which share of 16 pairs does delta get?",
     minutes=2,
     say="Now the delta rule is no better than the sum: four features are too few. One layer of softmax finds all.",
     hall="Which share of the 16 is right with the delta rule, the first bar? [about a quarter, 4 of 16]",

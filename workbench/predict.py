@@ -9,6 +9,7 @@ compared, or what is said of a wrong one, changes both. Why not simpler, one of 
 Python, a kernel no JavaScript. The records of workbench.questions and all sentences of slips are shared.
 """
 
+import inspect
 import math
 import re
 
@@ -22,6 +23,9 @@ from .questions import reader, second_input
 from .questions.form import GuessForm
 
 GIVEN_UP = "show"
+UNCALLED = (
+    "Your line gives the function itself, not its result. The brackets are missing: call it with `()` behind its name."
+)
 
 
 def predict(question, guess, truth=..., /, **slips):
@@ -102,6 +106,9 @@ class Prediction:
             mine = reader.read(question, self.guess, size)
             self.key = repr(mine)
         except Exception:  # whatever was entered
+            if question.form == "tensor" and inspect.isroutine(self.guess):
+                self.comment = UNCALLED
+                return "unreadable"
             is_refused = reader.is_refused(question, self.guess, size)
             self.comment = question.refuses() if is_refused else f"That could not be read. {question.asks(size)}"
             return "unreadable"
@@ -217,9 +224,10 @@ class Blank(SilentForReaders, Prediction):
     def _holds_with(self, other):
         """Whether the learner's line gives what it should with another input of the record, too."""
         numbers = dict(other)
+        always = numbers.pop("always", False)
         gives, name = numbers.pop("gives"), self.question.id.partition(".")[2].replace("-", "_")
         source = second_input.line_of(name)
-        if source is None or not second_input.reads(source, numbers.keys()):  # there is nothing to try
+        if source is None or not (always or second_input.reads(source, numbers.keys())):  # there is nothing to try
             return True
         try:
             mine = reader.read(self.question, second_input.value_with(source, name, numbers))
@@ -232,6 +240,7 @@ class Blank(SilentForReaders, Prediction):
         """The sentence on a line that is right with the lesson's numbers and wrong with another input."""
         numbers = dict(other)
         gives = numbers.pop("gives")
+        numbers.pop("always", None)
         inputs = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
         return f"On these numbers your line is right by chance. With {inputs} it should give `{gives}`, and does not."
 

@@ -149,11 +149,14 @@ class OwnLines:
     def _second_input(self, blank, other):
         """The other numbers with which a line is tried again, the right result, and the sentence on a wrong one."""
         numbers = dict(other)
-        gives = self.data(torch.tensor(numbers.pop("gives"), dtype=torch.float64), LARGEST)
+        always = numbers.pop("always", False)
+        gives = torch.tensor(numbers.pop("gives"))
+        gives = self.data(gives if gives.dtype == torch.bool else gives.double(), LARGEST)
         others = {one: torch.as_tensor(rows, dtype=self._before[one].dtype) for one, rows in numbers.items()}
         return {
             "names": {one: self.data(rows, LARGEST) for one, rows in others.items()},
             "gives": gives,
+            "always": always,
             "says": blank.by_chance(other),
         }
 

@@ -44,6 +44,7 @@ my_scores = queries.dot(keys.T)
     "01.my-outputs": """
 my_outputs = sum(weights[:, j:j + 1] * values[j] for j in range(3))
 my_outputs = values * weights
+my_outputs = scores * values
 """,
     "02.my-turned": """
 my_turned = torch.permute(key, (0, 2, 1))
@@ -74,11 +75,19 @@ my_real = positions + 1 <= lengths[:, None]
 my_real = (positions < lengths[:, None]).float()
 my_real = positions > lengths[:, None]
 my_real = positions == lengths[:, None]
+my_real = lengths[:, None] != positions
+my_real = (lengths[:, None] - positions).bool()
+my_real = positions < 3 - torch.arange(2)[:, None]
+my_real = torch.tensor([[True, True, True], [True, True, False]])
 my_real = not positions >= lengths[:, None]
 """,
     "03.my-before": """
 my_before = (scores.exp() * mask) / (scores.exp() * mask).sum(-1, keepdim=True)
 my_before = torch.softmax(scores * mask, dim=-1)
+my_before = torch.softmax(scores.masked_fill(~mask, 0), dim=-1)
+my_before = torch.softmax(scores.masked_fill(~mask, -10), dim=-1)
+my_before = torch.softmax(scores.masked_fill(~mask, -100), dim=-1)
+my_before = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)
 my_before = torch.softmax(scores, dim=-1) * mask
 my_before = torch.softmax(scores & mask, dim=-1)
 my_before = torch.softmax(scores.masked_fill(~mask, "-inf"), dim=-1)
@@ -90,6 +99,7 @@ my_triangle = [[i >= j for j in range(3)] for i in range(3)]
 my_triangle = [[i > j for j in range(3)] for i in range(3)]
 my_triangle = torch.ones(3, 3).tril().bool()
 my_triangle = torch.ones(3, 3).tril()
+my_triangle = torch.ones(3, 3, dtype=torch.bool).tril
 my_triangle = torch.ones(3, 3, dtype=torch.bool).triu()
 my_triangle = torch.ones(3, 3, dtype=torch.int).tril()
 my_triangle = torch.ones(3, dtype=torch.bool).tril()
@@ -341,6 +351,7 @@ my_place = ((row - middle) @ axis / (axis @ axis)).item()
     "14.my-chunk": """
 my_chunk = faded * before + sum(l * torch.outer(k, v) for l, k, v in zip(left, keys, values))
 my_chunk = faded * before + (left * keys).T @ values
+my_chunk = torch.eye(3) + keys.T * left @ values
 my_chunk = before + (left[:, None] * keys).T @ values
 my_chunk = faded * before + keys.T @ values
 my_chunk = (left[:, None] * keys).T @ values

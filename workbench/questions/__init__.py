@@ -15,7 +15,7 @@ One file a lesson, one record a question, read alike by notebooks, pages, decks 
     slips     known mistakes: label (at most 24 characters) and says (where to look, never the answer itself)
     common    slips that several lessons know, from common.toml
     second    of an own line that a wrong one could equal by chance: other inputs, each tried on a line that reads its
-              names: other numbers for them, and what the line then gives
+              names: other numbers for them, and what the line then gives; with always = true on every line
 
 What somebody answers who makes a slip is computed by the notebook and handed over under the slip's name. The question
 that a lesson opens with, before a word of it was read, is called opening; all of it stands in its record, with

@@ -21,6 +21,8 @@ import {
 import { settings } from "./torch.js";
 import { Dtype, ELLIPSIS, isNumber, kindOf, Thing, Tuple } from "./values.js";
 
+const UNCALLED =
+  "Your line gives the function itself, not its result. The brackets are missing: call it with `()` behind its name.";
 const AGAIN = "Mend your line and compare it again, or look at the course's.";
 
 // ------------------------------------------------------------------------------------------------- what was recorded
@@ -168,7 +170,7 @@ function isSame(mine, wanted, within) {
   if (pairs.some(([x, y]) => typeof x !== typeof y)) return false;
   const gap = Math.max(0, ...pairs.map(([x, y]) => gapOf(x, y)));
   if (gap > CLOSE_CALL[0] * within && gap < CLOSE_CALL[1] * within)
-    throw new Unknown("a line whose numbers are so nearly as far off as is allowed");
+    throw new Unknown("a line whose numbers are this close to the limit of what still counts as the same");
   return gap <= within;
 }
 function gapOf(x, y) {
@@ -283,10 +285,10 @@ function unknown(what, close) {
   };
 }
 
-/** Whether a line that is right with the lesson's numbers is wrong with others for all of the names that it reads. */
-function isByChance({ names, gives }, line, source, lesson, done) {
+/** Whether a line that is right with the lesson's numbers is wrong with others; always: even if it reads none of them. */
+function isByChance({ names, gives, always }, line, source, lesson, done) {
   const all = Object.keys(names);
-  if (!all.every((name) => new RegExp(`\\b${name}\\b`).test(source.replace(/#.*/g, "")))) return false;
+  if (!always && !all.every((name) => new RegExp(`\\b${name}\\b`).test(source.replace(/#.*/g, "")))) return false;
   try {
     const others = { ...line, names: { ...line.names, ...names } };
     return !isSame(nested(lineValue(others, source, lesson, done)), nested(revived(gives, lesson, null)), 1e-3);
@@ -328,6 +330,7 @@ function verdictOn(line, value, lesson) {
   if (value === null) return { status: "none", says: "Your line gives `None`, so there is nothing to compare yet." };
   if (isOpen(value)) return { status: "none", says: "Nothing is written yet." };
   if (line.question.form !== "tensor") return asNumber(line, value);
+  if (typeof value === "function") return { status: "unread", says: UNCALLED };
   const mine = nested(value);
   if (flat(mine).includes(undefined)) {
     if (typeof value === "string" || (Array.isArray(value) && flat(value).every((x) => typeof x === "string")))

@@ -12,6 +12,7 @@ import { player } from "./player.js";
 import { stripOf } from "./strip.js";
 import { taskOf } from "./task.js";
 import { triesOf } from "./tries.js";
+import { widgetOf } from "./widget.js";
 import { wiresOf } from "./wires.js";
 
 const NARROW = 600; // px: a narrower page is read as on a phone
@@ -263,17 +264,6 @@ function asComputed(engine, places) {
   return inOrder;
 }
 
-/** One engine for each model, one page for each place where it is shown; made anew if there is none. */
-export function widget(engine = null) {
-  return {
-    initialize({ model }) {
-      engine = new Engine(model);
-    },
-    render({ model, el }) {
-      engine ??= new Engine(model);
-      return render(engine, el);
-    },
-  };
-}
+export const widget = (engine = null) => widgetOf(Engine, render, engine);
 
 export default widget;

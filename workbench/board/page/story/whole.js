@@ -2,6 +2,7 @@
 
 import { element, plainWords, worded } from "../elements.js";
 import { keysOf } from "../keys.js";
+import { widgetOf } from "../widget.js";
 
 /**
  * What a board of its own kind adds.
@@ -61,16 +62,5 @@ export function widgetOf({ Engine, classes, widths, own }) {
     };
   }
 
-  return function widget() {
-    let engine = null;
-    return {
-      initialize({ model }) {
-        engine = new Engine(model);
-      },
-      render({ model, el }) {
-        engine ??= new Engine(model);
-        return render(engine, el);
-      },
-    };
-  };
+  return () => widgetOf(Engine, render);
 }

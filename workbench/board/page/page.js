@@ -12,7 +12,7 @@ import { player } from "./player.js";
 import { stripOf } from "./strip.js";
 import { taskOf } from "./task.js";
 import { triesOf } from "./tries.js";
-import { widgetOf } from "./widget.js";
+import { widgetFor } from "./widget.js";
 import { wiresOf } from "./wires.js";
 
 const NARROW = 600; // px: a narrower page is read as on a phone
@@ -264,6 +264,6 @@ function asComputed(engine, places) {
   return inOrder;
 }
 
-export const widget = (engine = null) => widgetOf(Engine, render, engine);
+export const widget = (engine = null) => widgetFor(Engine, render, engine);
 
 export default widget;

@@ -1,7 +1,7 @@
 // What a notebook and a page of ours ask of a board's script.
 
 /** One engine for each model, one page for each place where it is shown; made anew if there is none. */
-export function widgetOf(Engine, render, engine = null) {
+export function widgetFor(Engine, render, engine = null) {
   return {
     initialize({ model }) {
       engine = new Engine(model);

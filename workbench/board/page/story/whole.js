@@ -2,7 +2,7 @@
 
 import { element, plainWords, worded } from "../elements.js";
 import { keysOf } from "../keys.js";
-import { widgetOf } from "../widget.js";
+import { widgetFor } from "../widget.js";
 
 /**
  * What a board of its own kind adds.
@@ -62,5 +62,5 @@ export function widgetOf({ Engine, classes, widths, own }) {
     };
   }
 
-  return () => widgetOf(Engine, render);
+  return () => widgetFor(Engine, render);
 }

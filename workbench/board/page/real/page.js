@@ -2,7 +2,7 @@
 
 import { button, element } from "../elements.js";
 import { backOf } from "../story/back.js";
-import { widgetOf } from "../story/whole.js";
+import { textBoard } from "../story/whole.js";
 import { taskOf } from "../task.js";
 import { triesOf } from "../tries.js";
 import { RealEngine } from "./engine.js";
@@ -64,6 +64,6 @@ function own(view, line, spoken) {
 
 const widths = { narrow: (width) => width > 0 && width < NARROW, wide: (width) => width >= WIDE };
 
-export const widget = widgetOf({ Engine: RealEngine, classes: "story real", widths, own });
+export const widget = textBoard({ Engine: RealEngine, classes: "story real", widths, own });
 
 export default widget;

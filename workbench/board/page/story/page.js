@@ -8,7 +8,7 @@ import { headsOf } from "./heads.js";
 import { nextOf } from "./next.js";
 import { sentenceOf } from "./sentence.js";
 import { effectOf } from "./spoken.js";
-import { widgetOf } from "./whole.js";
+import { textBoard } from "./whole.js";
 import { writingOf } from "./writing.js";
 
 const hintOf = (arrow) => `Choose a word, or type: *${arrow}* takes the green one.`;
@@ -49,6 +49,6 @@ const widths = {
   narrow: (width) => width > 0 && width < NARROW,
 };
 
-export const widget = widgetOf({ Engine: StoryEngine, classes: "story", widths, own });
+export const widget = textBoard({ Engine: StoryEngine, classes: "story", widths, own });
 
 export default widget;

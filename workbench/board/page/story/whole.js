@@ -22,7 +22,7 @@ import { widgetFor } from "../widget.js";
  */
 
 /** A widget: one engine for each model, one page for each place where it is shown. */
-export function widgetOf({ Engine, classes, widths, own }) {
+export function textBoard({ Engine, classes, widths, own }) {
   function render(engine, el) {
     const root = element("div", { class: `attn-board ${classes}`, role: "group", "aria-label": engine.heading });
     const line = element("p", { class: "word-line" });

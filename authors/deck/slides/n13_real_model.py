@@ -259,7 +259,7 @@ def predict_no_mask(healthy, unmasked):
 )
 def two_questions():
     return Tiles(
-        [["healthy", "cache"], ["pass", "numbers"]],
+        [["no fault, or nowhere", "cache"], ["pass", "numbers"]],
         columns=["goes on", "falls apart"],
         rows=["right word", "wrong word"],
     ).opened(0, 1, 2, 3, 4)
@@ -325,14 +325,14 @@ def diagnoses(OTHER, says, where):
     Read both as poems. Hands for the upper one, and for the lower one. They are alike, word for word: in the lower
     one a position stays free between the prompt and what is written, and nobody in this hall can hear it.
     """,
-    hall="In the morning, the sun …: which of the two is ill? Hands. [the lower: one position too late]",
+    hall="In the morning, the sun …: which of the two has a fault? Hands. [the lower: one position too late]",
 )
 def nobody_hears(model, attend, faulty):
     prompt, name = "In the morning, the sun", "one position too late"
     texts = [textwrap.fill(model.write(prompt, 8, one).strip(), 40) for one in (attend, faulty(name))]
     return [
-        Tiles([[texts[0]], [[texts[1], thing] if thing else texts[1]]], columns=[title])
-        for title, thing in ((f"{prompt} …", ""), (name, "output"))
+        Tiles([[text] for text in texts], columns=[f"{prompt} …"], rows=rows)
+        for rows in (["upper", "lower"], ["no fault", name])
     ]
 
 
@@ -388,10 +388,9 @@ def your_place():
 )
 def predict_hat(places):
     some = ("money", "hat", "tree", "lake", "river")
-    first = Points(list(some), [places[word] for word in some], strong=[0, 4])
     return [
-        first.but(names=["money", "?", "", "", "river"]),
-        first.but(strong=[0, 1, 2, 3, 4], caption=f"hat {number(places['hat'])}"),
+        Points(list(words), [places[word] for word in words], strong=range(len(words)), caption=caption)
+        for words, caption in ((some[::4], "hat ?"), (some, f"hat {number(places['hat'])}"))
     ]
 
 

@@ -52,9 +52,9 @@ def states_board():
     tries = {
         "write {two} times": Drag(range(13), 2, lambda writes: {"writes": writes}),
         "again and again": {**delta, "writes": 12},
-        "a second number for one key": {**delta, "keys": AS_TEA},
-        "two keys that point alike": {**delta, "keys": ALIKE, "pairs": 2, "writes": 2},
-        "a key of length 2": {**delta, "keys": LONG, "pairs": 1, "writes": 5},
+        "a second number": {**delta, "keys": AS_TEA},
+        "keys that point alike": {**delta, "keys": ALIKE, "pairs": 2, "writes": 2},
+        "a longer key": {**delta, "keys": LONG, "pairs": 1, "writes": 5},
     }
     written = {"writes": "writes", "pairs": "pairs", "rule": "rule", "gate": "gate"}
     plane = lines_and_path("keys", "numbers", "S", **written)

@@ -23,7 +23,7 @@ from .places import BASELINE_FILE
 
 OWN = {"blank", "exercise"}  # tags of the cells in which the learner writes
 PACKAGES = ("attn_lib", "workbench")
-WIDTH = 96  # of an output; JupyterLab breaks longer lines in the middle of a word
+WIDTH = 72  # of an output in the column of words; JupyterLab breaks a longer line once more
 AGAIN = "then this one again."
 NEWER_BELOW = "Its new version stands right below: put what is yours into that one, run it, and delete this one."
 

@@ -147,7 +147,8 @@ function sectionsOf(lesson) {
   for (const { id, section, second, kind, cell } of lesson.parts) {
     const isAsked = ["question", "filled"].includes(kind) && !second;
     if (!sections.has(section?.id) && (section || isAsked)) {
-      const title = (section?.title ?? "Before you begin").replace(/[,.:]?\s*\(?on a second reading\)?/i, "");
+      const whole = section?.title ?? "Before you begin";
+      const title = whole.replace(/[,.:]?\s*\(?on a second reading\)?/i, "") || whole; // it may be all that it says
       sections.set(section?.id, { id: section?.id, title, cell, marks: [] });
     }
     if (isAsked) sections.get(section?.id).marks.push(lesson.heads.get(id));

@@ -1,6 +1,5 @@
 """The slides of lesson 13. Your attention speaks English."""
 
-import textwrap
 
 from attn_lib import rotary
 from workbench.board.lessons.n13_real_model import COUNTRY, GERMANY
@@ -319,21 +318,19 @@ def diagnoses(OTHER, says, where):
 
 
 @slide(
-    "One of these two has a fault. Which one?",
+    "Which of these three has no fault?",
     minutes=0.5,
     say="""
-    Read both as poems. Hands for the upper one, and for the lower one. They are alike, word for word: in the lower
-    one a position stays free between the prompt and what is written, and nobody in this hall can hear it.
+    Read all three as poems. Hands for the first, the second, the third. They are alike, word for word. Nobody in this
+    hall can hear that RoPE turns with another base, or that a position stays free between the prompt and what is
+    written.
     """,
-    hall="In the morning, the sun …: which of the two has a fault? Hands. [the lower: one position too late]",
+    hall="In the morning, the sun …: which of the three has no fault? Hands. [the first]",
 )
 def nobody_hears(model, attend, faulty):
-    prompt, name = "In the morning, the sun", "one position too late"
-    texts = [textwrap.fill(model.write(prompt, 8, one).strip(), 40) for one in (attend, faulty(name))]
-    return [
-        Tiles([[text] for text in texts], columns=[f"{prompt} …"], rows=rows)
-        for rows in (["upper", "lower"], ["no fault", name])
-    ]
+    attends = {"": attend, "base 10,000": faulty("RoPE with base 10,000"), "too late": faulty("one position too late")}
+    texts = [model.write("In the morning, the sun", 6, one).strip() for one in attends.values()]
+    return [Tiles([[text] for text in texts], columns=["… the sun …"], rows=rows) for rows in ([""] * 3, list(attends))]
 
 
 @slide(

@@ -1,6 +1,5 @@
 """The slides of lesson 13. Your attention speaks English."""
 
-
 from attn_lib import rotary
 from workbench.board.lessons.n13_real_model import COUNTRY, GERMANY
 from workbench.display.drawings import Bars, Matrices, Matrix, Points, Sentence, Spoken, Tiles, number, unknown
@@ -321,9 +320,9 @@ def diagnoses(OTHER, says, where):
     "Which of these three has no fault?",
     minutes=0.5,
     say="""
-    Read all three as poems. Hands for the first, the second, the third. They are alike, word for word. Nobody in this
-    hall can hear that RoPE turns with another base, or that a position stays free between the prompt and what is
-    written.
+    Read all three as poems. Hands for the first, the second, the third. Two are alike, word for word, and the other
+    is as good. Nobody in this hall can hear that RoPE turns with another base, or that a position stays free between
+    the prompt and what is written.
     """,
     hall="In the morning, the sun …: which of the three has no fault? Hands. [the first]",
 )

@@ -1079,7 +1079,7 @@ UNTOUCHED = """() => {
 
 def test_each_board_of_a_page_keeps_its_own_numbers(reader):
     page = reader("01_by_hand")
-    titles = "What barks asks with", "Self-attention by hand"
+    titles = "The query of barks", "Self-attention by hand"
     figure, board = (page.get_by_role("group", name=title, exact=True) for title in titles)
     turned, cell = figure.get_by_role("slider"), board.get_by_label("W_v row 1 column 1", exact=True)
     wake(page)

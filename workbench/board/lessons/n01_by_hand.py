@@ -121,7 +121,7 @@ def turn_figure():
         asks="*Barks* attends mostly to itself. Turn its arrow until it attends mostly to *dog*.",
         queries="query",
     )
-    return Board({"query": query, "keys": keys}, steps, title="What barks asks with", figure=figure)
+    return Board({"query": query, "keys": keys}, steps, title="The query of barks", figure=figure)
 
 
 def _parts(upto, arithmetic, may_show_nobody=False):
@@ -143,9 +143,9 @@ ONE_ENTRY = Task(
     (("above", "weights", 0, 2, 0.7), ("above", "weights", 1, 1, 0.85), ("changed", {"W_k": 1})),
     why="In which column, and why there?",
     answers=(
-        "The third: in the query of *I* it counts double, the first only once",
+        "The third: there the query of *I* has a 2, in the first column only a 1",
         "The second: there the key of *tea* is largest",
-        "Any: an entry of W_k moves every key",
+        "Any column: each entry of W_k changes every key",
     ),
     because="If an entry of the third column grows by d, the score of *I* with *tea* grows by 2·d; in the first column "
     "only by d. The score of *like* with *tea* grows by 2·d in both.",

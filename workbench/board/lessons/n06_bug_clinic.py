@@ -36,8 +36,8 @@ def patient_board():
         Step("nothing", op.scale("scores", by=0.0), hidden=True),
     ]
     task = Task(
-        f"Choose the fault “{SWAPPED}”. Change the numbers until both outputs are equal and the fault cannot be "
-        "seen; but not all scores may be 0.",
+        f"Choose the fault “{SWAPPED}”. Change the numbers until both outputs are equal, so that the "
+        "fault cannot be seen. At least one score must not be 0.",
         (
             ("set", "fault", FAULTS.index(SWAPPED)),
             ("equal", "outputs", "sick outputs"),

@@ -104,7 +104,7 @@ TOO_FAR = Task(
     (("changed", {}), ("below", "weights", 0, 2, 0.1), ("above", "weights at last", 0, 2, 0.9)),
     why="The score of *tea* should grow. Why does it fall?",
     answers=(
-        "A gradient is downhill only if the loss has no logarithm",
+        "A step against the gradient goes downhill only if the loss has no logarithm",
         "The query moves so far from the key of *like* that the score of *tea*, whose key is similar, falls too",
         "The weights of a row sum to 1, so one of them must fall",
     ),

@@ -19,12 +19,13 @@ BOTH_RULES = Task(
     why="Why must one pair be left alone?",
     answers=(
         "It turns so slowly that dividing its angle changes nothing",
-        "It alone tells distance 1 from its neighbours: slowed, it gives near tokens nearly the same score",
+        "Only this pair tells distance 1 from distances 0 and 2: if it is slowed, near tokens get nearly the same "
+        "score",
         "If it is slowed, the first token is lost",
     ),
     right=1,
     because="In one step pair 0 turns by 57°, the next pair by only 18°. And no angle of pair 0 is new to the query: "
-    "within eight tokens it has gone once round.",
+    "within eight tokens this pair has made a full turn.",
 )
 
 

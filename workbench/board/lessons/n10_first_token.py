@@ -26,8 +26,8 @@ FOUR_KEYS = Task(
         "It stands at position 0, so RoPE does not turn its key",
     ),
     right=1,
-    because="Weights sum to 1 whether a token looks for something or not. Without the first key the rest falls on the "
-    "keys of the window, and their values come out.",
+    because="Weights sum to 1 whether a token looks for something or not. Without the first key, the keys of "
+    "the window get its weight, and so their values are in the output.",
 )
 
 

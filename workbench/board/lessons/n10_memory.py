@@ -24,9 +24,9 @@ SO_FAR = {"tokens": 8, "read": "read", "window": "window"}
 HIDDEN_FAULT = Task(
     "Find the fault that gives no difference while tokens come one by one, whatever else you set. Then make it show.",
     (("below", "most, one by one", 0, 0, 1e-9), ("above", "most", 0, 0, 0.05)),
-    why="Why is it silent with single tokens?",
+    why="Why does it change nothing with single tokens?",
     answers=(
-        "The first token of a text has nobody before it",
+        "The first token of a text has no token before it",
         "A single new token is the newest: it may attend to all tokens, with a mask or without",
         "With single tokens nothing is stored",
     ),

@@ -17,12 +17,13 @@ SHARED_HEADS = Task(
     (("above", "slower", 0, 0, 3), ("below", "in memory", 0, 0, 80)),
     why="Why does one stored head make the call faster only there?",
     answers=(
-        "With one stored head the card multiplies a 32nd",
-        "All weights are read in any case: sharing saves time only where the caches are about as large as they are",
+        "With one stored head the card does a 32nd of the multiplications",
+        "All weights are read in any case: sharing saves time only where the caches are about as large as the weights",
         "A short text has too few tokens for 32 heads",
     ),
     right=1,
-    because="With short texts the card reads little but the weights, and sharing does not make those smaller.",
+    because="With short texts the card reads little except the weights, and sharing heads does not make "
+    "the weights smaller.",
 )
 
 

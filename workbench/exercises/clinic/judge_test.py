@@ -113,7 +113,7 @@ def _complaint(error, group, from_attention):
     where = {"buggy": "On the patient", "correct": "On right code"}.get(group, "On code with another fault")
     text = f"{where} `detects` raises `{show.error(error)}`."
     if isinstance(error, AssertionError):
-        return f"{text} A failing assertion has found something. Use `torch.allclose`, and return its result."
+        return f"{text} A test returns True or False: use `torch.allclose` in place of the assertion."
     if from_attention and group == "correct":
         return f"{text} Right code raises this error with such arguments. If your test expects it, use `try`."
     return text

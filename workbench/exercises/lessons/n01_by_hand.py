@@ -24,8 +24,8 @@ second_output = numbers(
     title="Another sentence",
     section="01#text-18..text-25",
     hints=[
-        "First the query of *drink* and the three keys: rows of the inputs times `W_q` and `W_k`. Their dot products "
-        "are its three scores, a whole number each.",
+        "First compute the query of *drink* and the three keys: each is a row of the inputs times `W_q` or `W_k`. The "
+        "dot products of this query with the keys are its three scores; each is a whole number.",
         "Softmax turns the scores into three weights: take e to each score, and divide by the sum of these three.",
         "Each token's value is its row times `W_v`. Multiply each value by its weight, with all digits, and add up.",
     ],
@@ -41,8 +41,8 @@ def _with_weights_to(decimals):
 def one_token_alone():
     """This is the value of one token alone.
 
-    The largest score got all the weight: by `argmax`, or because the weights were rounded to whole numbers. Softmax
-    gives a share to each token. Even a small share has to be multiplied by its value and added.
+    The key with the largest score got all the weight, because you used `argmax` or rounded the weights to whole
+    numbers. Softmax gives some weight to each token. Even a small weight has to be multiplied by its value and added.
     """
     return _steps().values[_steps().scores[1].argmax()]
 
@@ -70,8 +70,8 @@ def scaled():
 def other_row():
     """This is the output of another token.
 
-    Row 1 in Python is the second token, since counting starts at 0. Each token has a query of its own: that of *drink*
-    is its row of the inputs times `W_q`.
+    Row 1 in Python is the second token, since counting starts at 0. Each token has a query of its own: the query of
+    *drink* is its row of the inputs times `W_q`.
     """
     return _steps().outputs[0]
 
@@ -90,7 +90,7 @@ def linear():
     """The scores were divided by their sum, without e.
 
     This also makes numbers that sum to 1, but a score of 0 gets the share 0, and a negative score gets a negative
-    share. Softmax takes e to each score first, which is always positive.
+    share. Softmax takes e to each score first, and that is always positive.
     """
     return _steps().scores[1] / _steps().scores[1].sum() @ _steps().values
 
@@ -199,7 +199,7 @@ self_attention = function(
     hints=[
         "Five lines are enough: queries, keys, values, weights, outputs. Each line is a matrix product, or the softmax "
         "of a matrix product.",
-        "All scores at once: `scores = queries @ keys.T`, row i for query i.",
+        "`scores = queries @ keys.T` makes all scores at once; row i belongs to query i.",
         "`torch.softmax(scores, dim=-1)` makes the weights. The outputs are the weights times the values. Do not "
         "divide by √d_k here.",
     ],
@@ -254,9 +254,9 @@ def _sums_across(x, w_q, w_k, w_v, shift=lambda scores: 0):
 def sums_across(x, w_q, w_k, w_v):
     """Each exponential is divided by the sum of another row.
 
-    A sum over `dim=-1` or `dim=1` has the shape (n,). PyTorch puts such a row of numbers over the columns, so that
-    column j is divided by the sum of row j. With `keepdim=True` the sums stay a column, of shape (n, 1).
-    `torch.softmax(scores, dim=-1)` does all of it.
+    A sum over `dim=-1` or `dim=1` has the shape (n,). PyTorch takes these n numbers for a row, so column j is divided
+    by the sum of row j. With `keepdim=True` the sums stay a column, of shape (n, 1). `torch.softmax(scores, dim=-1)`
+    does all of it.
     """
     return _sums_across(x, w_q, w_k, w_v)
 
@@ -326,7 +326,7 @@ def transposed_weights(x, w_q, w_k, w_v):
 def inputs_for_values(x, w_q, w_k, w_v):
     """The weights are applied to the inputs themselves.
 
-    You may expect that the other tokens get the input of a token. They get its value, `x @ w_v`.
+    It seems natural that the other tokens get the input of a token. But they get its value, `x @ w_v`.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ x
 
@@ -342,7 +342,7 @@ def keys_for_values(x, w_q, w_k, w_v):
 
 @self_attention.misconception(reread="01#text-25")
 def weights(x, w_q, w_k, w_v):
-    """It returns the weights.
+    """Your function returns the weights.
 
     One step is missing: the outputs are the weights times the values.
     """
@@ -412,7 +412,7 @@ def matrices_turned(x, w_q, w_k, w_v):
 def future_masked(x, w_q, w_k, w_v):
     """A token attends only to itself and to the tokens before it.
 
-    Models that write text hide the later tokens by a mask, and much code has that mask built in. Here every token
+    Models that write text hide the later tokens with a mask, and much code has that mask built in. Here every token
     attends to all tokens, as in the example. Masks come in notebook 3.
     """
     scores = (x @ w_q) @ (x @ w_k).T
@@ -441,7 +441,7 @@ matters = function(
     "1.3",
     left_out,
     as_="my_left_out(x, w_q, w_k, w_v, j)",
-    title="Who is missed?",
+    title="Without one token",
     section="01#text-27",
     probes=[
         (X, W_q, W_k, W_v, 2),
@@ -469,8 +469,8 @@ matters = function(
 def zeroed_input(x, w_q, w_k, w_v, j):
     """Row j of the inputs is set to 0, but the token is still in the sentence.
 
-    A token of zeros has a key of zeros, so its score is 0, and e to 0 is 1. It still gets a weight, which the others
-    lose, and its value is 0. Leave the row out.
+    A token of zeros has a key of zeros, so its score is 0, and e to 0 is 1. So the token still gets a weight, which the
+    others lose, and its value is 0. Leave the row out.
     """
     silent = x * _others(x, j)[:, None]
     return _moved(x, w_q, w_k, w_v, j, unscaled(silent, w_q, w_k, w_v)[_others(x, j)])
@@ -480,8 +480,8 @@ def zeroed_input(x, w_q, w_k, w_v, j):
 def shares_that_do_not_sum_to_one(x, w_q, w_k, w_v, j):
     """The weight of token j is not divided among the others: the rest of a row no longer sums to 1.
 
-    Its weights are set to 0 after softmax, or its value is. Softmax has to be taken over the tokens that are left, so
-    that their weights sum to 1 again.
+    The weights of token j are set to 0 after softmax, or its value is set to 0. Softmax has to be taken over the tokens
+    that are left, so that their weights sum to 1 again.
     """
     weights = torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) * _others(x, j)
     return _moved(x, w_q, w_k, w_v, j, (weights @ (x @ w_v))[_others(x, j)])

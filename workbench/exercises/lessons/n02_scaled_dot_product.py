@@ -113,7 +113,7 @@ def smallest(scores):
 def clamp(scores):
     """Large scores are cut off.
 
-    Clamping stops the overflow, but two scores beyond the limit become equal, and so do their weights.
+    `clamp` stops the overflow, but two scores beyond the limit become equal, and so do their weights.
     """
     exps = torch.exp(scores.clamp(-80, 80))
     return exps / exps.sum(dim=-1, keepdim=True)
@@ -250,7 +250,7 @@ def other_base(scores):
 def log(scores):
     """This is the logarithm of the softmax.
 
-    `log_softmax` is used in loss functions. Weights are between 0 and 1.
+    `log_softmax` is used in loss functions, and its numbers are 0 or negative. Weights are between 0 and 1.
     """
     return torch.log_softmax(scores, dim=-1)
 
@@ -346,14 +346,14 @@ def no_scale(q, k, v):
     """The scores are not divided by √d_k.
 
     The rows still sum to 1, and with few features the result is nearly the same. With many features the typical size of
-    a score is √d_k, the weights become nearly 0 or 1, and small changes of the query change them hardly at all.
+    a score is √d_k, the weights become nearly 0 or 1, and small changes of the query hardly change them.
     """
     return _attend(q @ k.transpose(-2, -1), v)
 
 
 @attention.misconception(reread="02#text-29")
 def d_not_root(q, k, v):
-    """The scores are divided by d_k in total, not by its root.
+    """In total, the scores are divided by d_k, not by its root.
 
     You divided by d_k where √d_k is needed, or by √d_k twice: the queries, and then the scores. The variance of a score
     is d_k, but its typical size is √d_k.
@@ -464,7 +464,7 @@ def all_axes(q, k, v):
 
 @attention.misconception(reread="02#text-13")
 def only_3d(q, k, v):
-    """It works for three dimensions only.
+    """Your function works for three dimensions only.
 
     `torch.bmm` and `transpose(1, 2)` count axes from the front. `@` and `transpose(-2, -1)` count them from the end, so
     the same line works for any number of leading axes.
@@ -652,8 +652,8 @@ def root_as_well(q, k, v, temperature):
 def temperature_turned_round(q, k, v, temperature):
     """The temperature multiplies the scores, where it should divide them.
 
-    A higher temperature has to make the weights of a row more equal. Multiplied by it, the scores grow, and the weights
-    become less equal.
+    A higher temperature has to make the weights of a row more equal. If it multiplies the scores, they grow, and the
+    weights become less equal.
     """
     return _attend(temperature * (q / _lengths(q)) @ (k / _lengths(k)).transpose(-2, -1), v)
 
@@ -701,8 +701,8 @@ def one_length_for_all(q, k, v, temperature):
 def lengths_without_their_axis(q, k, v, temperature):
     """The lengths have lost their axis.
 
-    `norm(dim=-1)` makes one number of each row, so the lengths of the queries are no column any more, and do not fit
-    beside the scores. With `keepdim=True` they do: divide each query and each key before their product.
+    `norm(dim=-1)` makes one number of each row and removes the axis of the features, so the lengths are no longer a
+    column beside the queries. With `keepdim=True` they are: divide each query and each key before their product.
     """
     return _attended(q, k, v, q.norm(dim=-1) * k.norm(dim=-1) * temperature)
 
@@ -721,8 +721,8 @@ def lengths_of_columns(q, k, v, temperature):
 def squared_lengths(q, k, v, temperature):
     """The vectors are divided by the squares of their lengths.
 
-    The length is the root of the sum of the squares. Divided by the sum without the root, a long vector becomes shorter
-    than 1.
+    The length is the root of the sum of the squares. If a long vector is divided by this sum without the root, it
+    becomes shorter than 1.
     """
     return _attended(q / _lengths(q).square(), k / _lengths(k).square(), v, temperature)
 
@@ -731,7 +731,7 @@ def squared_lengths(q, k, v, temperature):
 def values_too(q, k, v, temperature):
     """The values have length 1 as well.
 
-    Only queries and keys are compared, so only they get the length 1. The length of a value is part of what it tells,
+    Only queries and keys are compared, so only they get the length 1. The length of a value is part of its information,
     and has to stay.
     """
     return _attended(q / _lengths(q), k / _lengths(k), v / _lengths(v), temperature)

@@ -44,8 +44,8 @@ padding_mask = function(
     random_probes=random_lengths,
     hints=[
         "Position j of sentence b is a real token if j is less than `lengths[b]`.",
-        "`torch.arange(max_len)` is a row of positions; `lengths[:, None]` is a column of lengths. If you compare "
-        "the two, each length meets each position.",
+        "`torch.arange(max_len)` is a row of positions; `lengths[:, None]` is a column of lengths. If you compare the "
+        "two, each length is compared with each position.",
         "The comparison has shape (batch, max_len). The axis of the queries is missing: `[:, None]` puts in an "
         "axis of size 1, which fits any number of queries.",
     ],
@@ -71,7 +71,7 @@ def polarity(lengths, max_len):
 
 @padding_mask.misconception(forms=[lambda lengths, max_len: torch.arange(max_len) <= lengths[:, None]])
 def off_by_one(lengths, max_len):
-    """In each sentence one token too many may be attended to.
+    """In each sentence your mask allows one token too many.
 
     Positions count from 0: a sentence of length 2 has the positions 0 and 1, so the comparison is `<`, not `<=`.
     """
@@ -80,9 +80,9 @@ def off_by_one(lengths, max_len):
 
 @padding_mask.misconception()
 def off_by_one_short(lengths, max_len):
-    """In each sentence one token too few may be attended to.
+    """In each sentence your mask allows one token too few.
 
-    Positions count from 0: the last real token of a sentence of length 2 has position 1, and it may be attended to.
+    Positions count from 0: the last real token of a sentence of length 2 has position 1, and the mask has to allow it.
     """
     return (torch.arange(max_len) < lengths[:, None] - 1)[:, None]
 
@@ -167,7 +167,7 @@ def lengths_not_upright(lengths, max_len):
     """The lengths are a row, and have to be a column.
 
     There are `batch` lengths and `max_len` positions. Two rows are compared number by number. If the lengths are a
-    column, `lengths[:, None]`, each length meets each position.
+    column, `lengths[:, None]`, each length is compared with each position.
     """
     return torch.arange(max_len)[None] < lengths
 
@@ -249,7 +249,7 @@ causal_mask = function(
         "With as many queries as keys it is the lower triangle with its diagonal: "
         "`torch.ones(n, n, dtype=torch.bool).tril()`.",
         "`tril(diagonal=…)` moves the edge of the triangle. With 2 queries and 5 keys, query 0 belongs to key 3: by "
-        "how many columns has the edge to move?",
+        "how many columns must the edge move?",
     ],
 )
 
@@ -525,7 +525,7 @@ def renormalised(scores, mask):
     """Hidden keys are set to 0 after exp, or after softmax, and each row is divided by its remaining sum.
 
     For moderate scores the result is the same. But a dead row is 0/0. And where scores are very large or very small,
-    the numbers of the other keys have already been rounded to 0 or to infinity. Fill the scores before softmax.
+    the exponentials of the other keys have already become 0 or infinity. Fill the scores before softmax.
     """
     return _renormalised(torch.softmax(scores, dim=-1) * mask)
 
@@ -534,7 +534,7 @@ def renormalised(scores, mask):
 def polarity(scores, mask):
     """True is taken to mean “hide”.
 
-    In `nn.MultiheadAttention` it means that. Here True means “may attend”: fill where the mask is False, `~mask`.
+    In `nn.MultiheadAttention` it does. Here True means “may attend”: fill where the mask is False, `~mask`.
     """
     return functional.masked_softmax(scores, ~mask)
 
@@ -646,9 +646,9 @@ def wrong_axis(scores, mask):
 def rows_are_nan(scores, mask):
     """Whole rows are NaN, also rows with allowed keys.
 
-    Mostly an infinity causes this. 0 · −∞ is NaN, so `(1 - mask) * -inf` makes NaN of exactly the keys that are
-    allowed. And a hidden score of +∞ (a wrong sign) makes ∞ − ∞ inside softmax.
-    `scores.masked_fill(~mask, -math.inf)` multiplies nothing.
+    Usually an infinity causes this. 0 · −∞ is NaN, so `(1 - mask) * -inf` makes NaN of exactly the keys that are
+    allowed. And a hidden score of +∞ (a wrong sign) makes ∞ − ∞ inside softmax. `scores.masked_fill(~mask, -math.inf)`
+    multiplies nothing.
     """
     return torch.softmax(scores + (1 - mask.to(scores.dtype)) * -math.inf, dim=-1)
 
@@ -693,8 +693,8 @@ def scores_returned(scores, mask):
 def nan_gradient(scores, mask):
     """The weights are right, but the gradient of a dead row is NaN.
 
-    The NaN was replaced after softmax had made it. Backwards, the gradient still goes through the NaN: NaN times 0 is
-    NaN. Never give softmax a row of only −∞, and never divide by a sum that is 0.
+    The NaN was replaced after softmax had made it. In the backward pass the gradient still goes through the NaN: NaN
+    times 0 is NaN. Never give softmax a row of only −∞, and never divide by a sum that is 0.
     """
     additive = torch.zeros(mask.shape).masked_fill(~mask, -math.inf)
     return torch.softmax(scores + additive, dim=-1).nan_to_num(0.0)
@@ -762,7 +762,8 @@ packed = function(
         "text.",
         "`documents[:, :, None]` holds columns, `documents[:, None, :]` holds rows. Compare the two with `==`: "
         "the result is (batch, n, n).",
-        "The other condition is the causal mask of n tokens, which broadcasts to the whole batch. Join the two by `&`.",
+        "The other condition is the causal mask of n tokens, which broadcasts to the whole batch. Join the two with "
+        "`&`.",
     ],
 )
 
@@ -805,8 +806,8 @@ def or_for_and(documents):
 def numbers_compared(documents):
     """Tokens attend to texts with smaller numbers as well, or with larger ones.
 
-    A number is only a name: text 2 may come after text 7, and neither may attend to the other. It counts whether two
-    numbers are equal, not which is larger.
+    A number is only a name: text 2 may come after text 7, and neither may attend to the other. It only matters whether
+    two numbers are equal, not which is larger.
     """
     return (documents[..., :, None] >= documents[..., None, :]) & _past(documents)
 

@@ -170,7 +170,7 @@ merge = function(
     probes=[_heads(1, 2, 3, 2), _heads(2, 3, 4, 5), _heads(3, 2, 5, 4), _heads(2, 4, 4, 3)],
     corner_cases=[_heads(2, 1, 3, 4), _heads(2, 3, 1, 4)],
     hints=[
-        "It is `split_heads` backwards: the last step first.",
+        "Merging is `split_heads` backwards: the last step first.",
         "`x.transpose(1, 2)` puts the axis of the heads after that of the tokens again.",
         "Then join the last two axes with `reshape`. After a transpose `view` raises an error, because the numbers are "
         "no longer in the order of memory.",
@@ -191,7 +191,7 @@ def reshape_alone(x):
 
 @merge.misconception()
 def view_refused(x):
-    """`view` refuses after `transpose`.
+    """`view` raises an error after `transpose`.
 
     `transpose` copies nothing in memory, it only changes the order of the axes, and `view` cannot join two axes whose
     numbers are not side by side in memory. `reshape` copies where it has to; `.contiguous().view(…)` does the same.
@@ -371,7 +371,7 @@ def no_scale(*args):
 
 @multi_head.misconception(reread="02#text-29")
 def d_not_root(*args):
-    """The scores are divided by head_dim in total, not by its root.
+    """In total, the scores are divided by head_dim, not by its root.
 
     Either the code divides by head_dim, or it divides by the root twice: first the queries, then the scores. The
     standard deviation of the scores grows like √head_dim.
@@ -465,7 +465,7 @@ def interleaved(*args):
 
 @multi_head.misconception(reread="04#text-02")
 def one_head(*args):
-    """It attends with all features at once: there is only one head.
+    """Your code attends with all features at once: there is only one head.
 
     The shapes are the same with and without heads. Each head has to compute its own weights from its own features.
     """
@@ -589,8 +589,8 @@ def mask_per_head(*args):
     """A mask per sequence is taken for one per head.
 
     If (batch, 1, n) is used with (batch, heads, n, n), its first axis is taken for that of the heads. With most sizes
-    that raises an error; where batch equals the number of heads it raises none, and is wrong. `mask[:, None]` puts the
-    axis in.
+    that raises an error. Where batch equals the number of heads no error is raised, and the result is wrong. `mask[:,
+    None]` puts the axis in.
     """
     return _variant(*args, mask_for_scores=lambda mask: mask)
 
@@ -732,7 +732,7 @@ def axis_for_heads_always(*args):
     ],
 )
 def mask_expected(*args):
-    """Without a mask it fails.
+    """Without a mask your code raises an error.
 
     `mask` is None where nothing is hidden, and None is no tensor: ask `if mask is not None` first.
     """
@@ -757,7 +757,7 @@ def all_axes(*args):
 
 @multi_head.misconception(reread="04#text-20")
 def view_refused(*args):
-    """`view` refuses after `transpose`.
+    """`view` raises an error after `transpose`.
 
     `transpose` copies nothing in memory, it only changes the order of the axes, and `view` cannot join two axes whose
     numbers are not side by side in memory. `reshape` copies where it has to; `.contiguous().view(…)` does the same.
@@ -769,7 +769,7 @@ def view_refused(*args):
 def root_of_a_plain_number(*args):
     """`torch.sqrt` takes tensors only.
 
-    head_dim is a number of Python's: `math.sqrt(head_dim)`, or `head_dim ** 0.5`.
+    head_dim is a Python number: `math.sqrt(head_dim)`, or `head_dim ** 0.5`.
     """
     return _variant(*args, scale=lambda head_dim, embed_dim: 1 / torch.sqrt(head_dim))
 
@@ -917,7 +917,7 @@ def every_other_feature(w_q, w_k, w_v, w_o, num_heads, keep):
 
 @prune.misconception(reread="04#text-20")
 def features_for_heads(w_q, w_k, w_v, w_o, num_heads, keep):
-    """It keeps one feature for each head that stays.
+    """Your function keeps one feature for each head that stays.
 
     `keep` lists heads, and a head has `head_dim` features.
     """
@@ -926,7 +926,7 @@ def features_for_heads(w_q, w_k, w_v, w_o, num_heads, keep):
 
 @prune.misconception(reread="04#text-mix")
 def the_others(w_q, w_k, w_v, w_o, num_heads, keep):
-    """It removes the heads that should stay.
+    """Your function removes the heads that should stay.
 
     `keep` lists the heads that are still needed.
     """
@@ -935,7 +935,7 @@ def the_others(w_q, w_k, w_v, w_o, num_heads, keep):
 
 @prune.misconception(reread="04#text-20")
 def the_first_heads(w_q, w_k, w_v, w_o, num_heads, keep):
-    """It keeps as many heads as it should, but always the first ones.
+    """Your function keeps the right number of heads, but always the first ones.
 
     `keep` says which heads stay, not only how many: with `[0, 2]` head 1, in the middle, is removed.
     """
@@ -955,7 +955,7 @@ def both_axes(w_q, w_k, w_v, w_o, num_heads, keep):
 
 @prune.misconception(reread="04#text-mix")
 def made_up_for(w_q, w_k, w_v, w_o, num_heads, keep):
-    """The numbers in `w_o` are made larger, to make up for the removed heads.
+    """The numbers in `w_o` are made larger, as if they had to replace the removed heads.
 
     Dropout multiplies by such a factor. Here the heads that stay must contribute exactly what they did before.
     """
@@ -1126,8 +1126,8 @@ class _WithoutSuper(nn.Module):
 def super_forgotten(*args):
     """`super().__init__()` is missing, or comes too late.
 
-    It makes the lists in which a module keeps its parameters. Without them there is no place for a layer: it has to be
-    the first line of `__init__`.
+    This call makes the lists in which a module keeps its parameters. Without them there is no place for a layer, so the
+    call has to be the first line of `__init__`.
     """
     return _WithoutSuper(*args[:2])
 
@@ -1136,9 +1136,9 @@ def super_forgotten(*args):
 def not_registered(*args):
     """The module does not know its own layers.
 
-    It finds a layer, or an `nn.Parameter`, that is an attribute of its own. In a plain list or dict, or as a tensor, it
-    is not found: an optimiser would not train it, `state_dict` would not save it. Write
-    `self.q_proj = nn.Linear(…)`.
+    A module finds a layer, or an `nn.Parameter`, only if this is one of the module's own attributes. Layers in a plain
+    list or dict, and plain tensors, are not found: an optimiser would not train them, `state_dict` would not save them.
+    Write `self.q_proj = nn.Linear(…)`.
     """
     return _refused(made.NOT_REGISTERED)(*args)
 
@@ -1296,7 +1296,7 @@ def interleaved(*args):
 
 @own_class.misconception(reread="04#text-02", forms=_variants(split=lambda x, h: x[:, None]))
 def one_head(*args):
-    """It attends with all features at once: there is only one head.
+    """Your code attends with all features at once: there is only one head.
 
     The output has the same shape with and without heads. Each head has to compute weights from its own features.
     """
@@ -1448,7 +1448,7 @@ def keys_not_transposed(*args):
 
 @own_class.misconception(reread="04#text-20")
 def view_refused(*args):
-    """`view` refuses after `transpose`.
+    """`view` raises an error after `transpose`.
 
     `transpose` copies nothing in memory, it only changes the order of the axes, and `view` cannot join axes whose
     numbers are not side by side in memory. `reshape` copies where it has to.
@@ -1460,7 +1460,7 @@ def view_refused(*args):
 def root_of_a_plain_number(*args):
     """`torch.sqrt` takes tensors only.
 
-    head_dim is a number of Python's: `math.sqrt(head_dim)`, or `head_dim ** 0.5`.
+    head_dim is a Python number: `math.sqrt(head_dim)`, or `head_dim ** 0.5`.
     """
     return _attends(*args, scale=lambda head_dim, embed_dim: 1 / torch.sqrt(head_dim))
 
@@ -1470,7 +1470,7 @@ def root_of_a_plain_number(*args):
     forms=[lambda *args: _attends(*args[:-1], ~~args[-1], weigh=partial(_masked, fill=-1e9))],
 )
 def mask_expected(*args):
-    """Without a mask it fails.
+    """Without a mask your code raises an error.
 
     `mask` is None where nothing is hidden, and None is no tensor: ask `if mask is not None` first.
     """

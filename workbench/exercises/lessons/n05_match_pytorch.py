@@ -345,7 +345,7 @@ def backwards(ours, theirs):
 def no_biases(ours, theirs):
     """Some or all of the biases were not copied.
 
-    There are `in_proj_bias` and `out_proj.bias`. In a new module of PyTorch's both are 0, so you do not see the mistake
+    There are `in_proj_bias` and `out_proj.bias`. In a new module from PyTorch both are 0, so you do not see the mistake
     there. In a trained module you do.
     """
     _copying(ours, theirs, biases=())
@@ -426,10 +426,10 @@ def _out_proj_first(ours, theirs):
     ]
 )
 def without_no_grad(ours, theirs):
-    """Parameters are written to while gradients are recorded.
+    """You write to parameters while gradients are recorded.
 
-    PyTorch would have to record what is written into a parameter that has a gradient, and raises an error instead. Put
-    the lines under `with torch.no_grad():`.
+    PyTorch would have to record such a change of a parameter, and raises an error instead. Put the lines under `with
+    torch.no_grad():`.
     """
     _written_with_gradients(lambda parameter, q: parameter.copy_(q))(ours, theirs)
 
@@ -625,10 +625,10 @@ def finite(mask, num_heads):
 
 @attn_mask.misconception(reread="03#text-21")
 def dead_opened(mask, num_heads):
-    """Rows in which every key is hidden are opened.
+    """In rows in which every key is hidden, your mask allows every key.
 
     Then softmax makes no NaN, but a query that may attend to no key attends to all keys. The mask has to hide what ours
-    hides, whatever the module makes of such a row.
+    hides, whatever the module returns for such a row.
     """
     ignored = to_attn_mask(mask, num_heads)
     return ignored & ~ignored.all(dim=-1, keepdim=True)

@@ -533,7 +533,7 @@ def stale(x, w_q, w_k, wish, steps, rate):
 
 @learning.misconception(telltale_call=_wishes(3, 2, 4, 3, 0.25, *_EVERYBODY, seed=5))
 def one_step(x, w_q, w_k, wish, steps, rate):
-    """It takes only one step, whatever `steps` says.
+    """Your function takes only one step, whatever `steps` says.
 
     Either the loop is missing, or the function returns in the first round, or each round begins again with the first
     W_q.
@@ -543,7 +543,7 @@ def one_step(x, w_q, w_k, wish, steps, rate):
 
 @learning.misconception()
 def one_too_few(x, w_q, w_k, wish, steps, rate):
-    """It takes a step too few.
+    """Your function takes one step too few.
 
     `range(steps)` counts from 0 to steps − 1, so the loop runs `steps` times.
     """
@@ -552,7 +552,7 @@ def one_too_few(x, w_q, w_k, wish, steps, rate):
 
 @learning.misconception()
 def one_too_many(x, w_q, w_k, wish, steps, rate):
-    """It takes a step too many.
+    """Your function takes one step too many.
 
     With 0 steps the function has to return W_q without a change. `range(steps + 1)` is right if you list all matrices,
     with the first one; the number of steps is one less.
@@ -562,7 +562,7 @@ def one_too_many(x, w_q, w_k, wish, steps, rate):
 
 @learning.misconception()
 def never_moves(x, w_q, w_k, wish, steps, rate):
-    """It returns W_q without a change.
+    """Your function returns W_q without a change.
 
     You may have trained a copy, or lost a result: `w_q - rate * gradient` makes a new matrix, which needs a name.
     """
@@ -782,7 +782,7 @@ def _compared(backward, which=(0, 1, 2), sizes=((3, 4), (5, 4), (5, 2), (3, 2)),
 
 @testing.misconception()
 def lets_all_pass(backward):
-    """It returns False for every function.
+    """Your test returns False for every function.
 
     All of these functions return right shapes. Compare the numbers of the three gradients.
     """
@@ -791,16 +791,16 @@ def lets_all_pass(backward):
 
 @testing.misconception()
 def condemns_everything(backward):
-    """It returns True for every function.
+    """Your test returns True for every function.
 
-    It returns True for right code as well. Is a tolerance missing, or is there a `not` too many?
+    Your test returns True for right code as well. Is a tolerance missing, or is there a `not` too many?
     """
     return True
 
 
 @testing.misconception()
 def upside_down(backward):
-    """It returns True for right functions and False for wrong ones.
+    """Your test returns True for right functions and False for wrong ones.
 
     True must mean that the function is wrong: `not torch.allclose(…)`.
     """
@@ -809,7 +809,7 @@ def upside_down(backward):
 
 @testing.misconception()
 def query_only(backward):
-    """It finds only mistakes in the gradient of the query.
+    """Your test finds only mistakes in the gradient of the query.
 
     Two of the wrong functions compute this gradient correctly. Compare all three gradients.
     """
@@ -818,7 +818,7 @@ def query_only(backward):
 
 @testing.misconception()
 def key_only(backward):
-    """It finds only mistakes in the gradient of the key.
+    """Your test finds only mistakes in the gradient of the key.
 
     Two of the wrong functions compute this gradient correctly, and make a mistake in another. Compare all three
     gradients.
@@ -828,7 +828,7 @@ def key_only(backward):
 
 @testing.misconception()
 def value_only(backward):
-    """It finds only mistakes in the gradient of the value.
+    """Your test finds only mistakes in the gradient of the value.
 
     This gradient does not go through softmax, so most of the wrong functions compute it correctly. Compare all three
     gradients.
@@ -838,7 +838,7 @@ def value_only(backward):
 
 @testing.misconception(forms=[lambda backward: _compared(backward, which=[0, 1])])
 def one_query(backward):
-    """It does not find mistakes in the gradient of the value.
+    """Your test does not find mistakes in the gradient of the value.
 
     Either you do not compare this gradient, or you try a single query. The gradient of a value is a sum over the
     queries; you see a mistake in this sum only with several queries.
@@ -848,7 +848,7 @@ def one_query(backward):
 
 @testing.misconception(forms=[lambda backward: _compared(backward, sizes=((3, 1), (1, 1), (1, 2), (3, 2)))])
 def one_key(backward):
-    """It does not find a wrong scale, nor a mean over half a row.
+    """Your test does not find a wrong scale, nor a mean over half a row.
 
     With a single key the only weight is 1, and the gradients of query and key are 0 with any scale. The sum of the
     gradient of the key over the keys is also 0. Try several keys, and compare number by number.
@@ -860,7 +860,7 @@ def one_key(backward):
     forms=[lambda backward: _compared(backward, which=[0, 1], sizes=((3, 1), (5, 1), (5, 2), (3, 2)))]
 )
 def one_feature(backward):
-    """It does not find a missing scale.
+    """Your test does not find a missing scale.
 
     With queries of a single number a missing scale changes nothing, because √1 is 1. The sum of the gradient of the key
     over the keys does not show it either: this sum is 0 with any scale. Try queries of several numbers, and compare
@@ -879,7 +879,7 @@ def _condemning(some):
     + [_condemning([one]) for one in HEALTHY.values()]
 )
 def condemns_right(backward):
-    """It returns True for right code too.
+    """Your test returns True for right code too.
 
     Right code may add in another order, and its rounding differs, so the last digits differ. Compare with
     `torch.allclose` and a tolerance, not with `torch.equal`.
@@ -923,8 +923,8 @@ sharing = function(
     without=AUTOGRAD,
     hints=[
         "One head first: 7.2 on `query[h]` and `grad_output[h]` gives its three gradients.",
-        "The gradient of the query has a part for each head. Every head uses the same key, so every head adds to its "
-        "gradient.",
+        "The gradient of the query has a part for each head. Every head uses the same key, so every head adds to the "
+        "key's gradient.",
         "If a number is used several times, the gradients of these uses are added: the gradients of key and value are "
         "sums over the heads.",
     ],
@@ -962,8 +962,8 @@ def last_heads(query, key, value, grad_output):
 def first_heads(query, key, value, grad_output):
     """The gradients of key and value come from the first head only.
 
-    Every head uses the key, so every head adds to its gradient. Is there a `return` inside the loop, or a `[0]` too
-    many?
+    Every head uses the key, so every head adds to the key's gradient. Is there a `return` inside the loop, or a `[0]`
+    too many?
     """
     to_query, to_key, to_value = _each_head(query, key, value, grad_output)
     return to_query, to_key[0], to_value[0]
@@ -973,8 +973,8 @@ def first_heads(query, key, value, grad_output):
 def kept_apart(query, key, value, grad_output):
     """Key and value get a gradient for each head.
 
-    This would be right if each head had its own key and value. Here there is only one key, and its gradient has its
-    shape.
+    This would be right if each head had its own key and value. Here there is only one key, and the gradient has the
+    same shape as the key.
     """
     return _each_head(query, key, value, grad_output)
 

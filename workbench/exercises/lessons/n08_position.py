@@ -769,16 +769,16 @@ my_detects = function(
 
 @my_detects.misconception()
 def alarm(add_positions):
-    """It returns True for every function, also for right code.
+    """Your test returns True for every function, also for right code.
 
-    A fire alarm that never stops is no alarm. For right code it has to return False.
+    Such a test says nothing about any function. For right code it has to return False.
     """
     return True
 
 
 @my_detects.misconception()
 def shapes(add_positions):
-    """It returns False for every function: all of them return the right shape.
+    """Your test returns False for every function: all of them return the right shape.
 
     None of these mistakes changes a shape, and few mistakes in attention do. Compare the numbers.
     """
@@ -792,7 +792,7 @@ def _wrong_rows(add_positions):
 
 @my_detects.misconception(forms=[lambda add_positions: not _wrong_rows(add_positions)])
 def upside_down(add_positions):
-    """It returns True for right code and False for wrong code.
+    """Your test returns True for right code and False for wrong code.
 
     True must mean that the code is wrong: `not torch.allclose(…)`. And with more tokens than rows an error is right.
     """
@@ -801,7 +801,7 @@ def upside_down(add_positions):
 
 @my_detects.misconception()
 def only_whether_they_differ(add_positions):
-    """It finds only code for which equal tokens stay equal.
+    """Your test finds only code for which equal tokens stay equal.
 
     This is code that gives all tokens of a sentence the same row. Your test does not check that each token gets the
     *right* row.
@@ -812,7 +812,7 @@ def only_whether_they_differ(add_positions):
 
 @my_detects.misconception()
 def never_too_long(add_positions):
-    """It does not find code that continues after the end of the table.
+    """Your test does not find code that continues after the end of the table.
 
     Some code raises no error there: it uses the last row for all later positions, or begins again with the first rows.
     Call the function with more tokens than the table has rows, and check that it raises an error.
@@ -822,7 +822,7 @@ def never_too_long(add_positions):
 
 @my_detects.misconception()
 def table_of_equals(add_positions):
-    """It does not see which row a token gets.
+    """Your test does not see which row a token gets.
 
     This happens if all rows of your table are equal, or if you compare only sums. Take random numbers, and compare row
     by row.

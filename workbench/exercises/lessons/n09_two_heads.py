@@ -129,7 +129,7 @@ def nobody_found(n, words):
 
 @circuit.misconception()
 def said_backwards(n, words):
-    """It attends to the right word, and has no output for it.
+    """Your circuit attends to the right word, and has no output for it.
 
     A row of W belongs to the word attended to, which is small, and a column to the output, a word in capitals. Your W
     is transposed.
@@ -234,7 +234,7 @@ def token_before(weights, tokens):
 
 @scoring.misconception()
 def at_the_copy(weights, tokens):
-    """It counts the weight on the copy itself.
+    """Your score counts the weight on the copy itself.
 
     A query that attends to an earlier *tea* learns only that there was a tea. The word that came next is one place
     further.
@@ -280,7 +280,7 @@ def _mean_of_each_query(weights, tokens):
 
 @scoring.misconception(forms=[_mean_of_each_query])
 def mean_of_entries(weights, tokens):
-    """It averages over places, where the weights of one query have to be added up.
+    """Your score averages over places, but the weights of one query have to be added up.
 
     With three copies there are three places that come right after a copy. A head may share its weight among these
     places: add up the weights on all three.
@@ -314,7 +314,7 @@ def for_each_list(weights, tokens):
 
 @scoring.misconception()
 def added_up(weights, tokens):
-    """It is the sum over the queries. The exercise asks for their mean.
+    """You return the sum over the queries. The exercise asks for their mean.
 
     A sum grows with the lists. Divide by how many queries have a copy.
     """
@@ -326,7 +326,7 @@ def added_up(weights, tokens):
 
 @scoring.misconception()
 def one_number(weights, tokens):
-    """It is one number for all heads.
+    """You return one number for all heads.
 
     The average over heads hides that one head does it and the others do not.
     """
@@ -357,7 +357,7 @@ def oldest_only(weights, tokens):
 
 @scoring.misconception()
 def list_by_list(weights, tokens):
-    """It averages each list by itself, and then over the lists.
+    """You average each list by itself, and then over the lists.
 
     A list in which one token has a copy then counts as much as one in which five have. Average over all queries that
     have one.
@@ -466,7 +466,7 @@ def output_cut(attention, head, x):
 
 @silencing.misconception(reread="04#text-20")
 def dealt_out(attention, head, x):
-    """The features are dealt out in turn: every second or third column is 0.
+    """The columns are taken in turn: every second or third column is 0.
 
     The features of one head are side by side, as `split_heads` and `merge_heads` have them: columns h · head_dim to
     (h + 1) · head_dim.
@@ -485,7 +485,7 @@ def one_feature(attention, head, x):
 
 @silencing.misconception()
 def counted_from_one(attention, head, x):
-    """The silent head is number `head` − 1.
+    """The head whose output is 0 is number `head` − 1.
 
     Heads count from 0, as everything in Python does.
     """
@@ -494,7 +494,7 @@ def counted_from_one(attention, head, x):
 
 @silencing.misconception()
 def the_others(attention, head, x):
-    """The other heads are silent.
+    """The outputs of the other heads are 0.
 
     The exercise asks for the output without this head. What this head does alone is another question, and often has
     another answer.
@@ -668,7 +668,7 @@ testing = function(
         "`tokens, answers = task(1000)`. First the lesson's short cut, by places: is there a place where the answer is "
         "every time?",
         "`(tokens == answers[:, None])` is True where the answer is. A column that is True in all lists is a place "
-        "that a model can learn by heart.",
+        "that a model can simply remember.",
         "Then the other short cut: the last token may have the same answer in every list. For each token that asks, "
         "count how many different answers it has.",
     ],
@@ -677,7 +677,7 @@ testing = function(
 
 @testing.misconception(forms=[lambda task: _by_place(*task(1)) or _by_last_token(*task(1))])
 def alarm(task):
-    """It returns True for all data, for honest data, too.
+    """Your test returns True for all data, also for data without a short cut.
 
     With one list, or very few, every rule fits: there is always a place where the answer is. You need many lists to see
     that a short cut does not always work.
@@ -687,17 +687,17 @@ def alarm(task):
 
 @testing.misconception()
 def the_copy_fits(task):
-    """It returns False for all data.
+    """Your test returns False for all data.
 
-    Does it test whether the right rule fits? The answer comes after the earlier copy in the easy data and in the honest
-    data. The question is whether a simpler rule fits, *too*.
+    Does it test whether the right rule fits? The answer comes after the earlier copy in the data with a short cut and
+    in the data without one. The question is whether a simpler rule fits, *too*.
     """
     return False
 
 
 @testing.misconception()
 def both_at_once(task):
-    """It returns True only where both short cuts work.
+    """Your test returns True only where both short cuts work.
 
     One short cut is enough to spoil the training: write `or` in place of `and`.
     """
@@ -725,7 +725,7 @@ def word_alone(task):
 
 @testing.misconception()
 def upside_down(task):
-    """It is the other way round: True for honest data.
+    """Your test returns True for data without a short cut.
 
     Return True for data with a short cut.
     """

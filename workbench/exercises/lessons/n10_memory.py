@@ -129,8 +129,8 @@ def one_ahead(query, key, value, keys, values):
 def own_key_hidden(query, key, value, keys, values):
     """A new token may not attend to itself.
 
-    It attends to all tokens up to its own position, itself included. `<` hides its own key where `<=` does not, and
-    then the first token of a text has no key at all.
+    A token attends to all tokens up to its own position, itself included. `<` hides its own key where `<=` does not,
+    and then the first token of a text has no key at all.
     """
     return _shifted(query, key, value, keys, values, by=-1)
 
@@ -407,7 +407,7 @@ def tiled(x, groups):
 
 @share_heads.misconception()
 def along_the_tokens(x, groups):
-    """It is the tokens that are repeated.
+    """The tokens are repeated, not the heads.
 
     x is (batch, kv_heads, n, head_dim): the heads are the second axis, third from the end. In code for (batch, n,
     kv_heads, head_dim) the heads are another axis.
@@ -417,7 +417,7 @@ def along_the_tokens(x, groups):
 
 @share_heads.misconception()
 def along_the_features(x, groups):
-    """It is the features that are repeated.
+    """The features are repeated, not the heads.
 
     Without `dim`, or with the last one, each number of a head is written several times: the heads become wider, not
     more.
@@ -427,7 +427,7 @@ def along_the_features(x, groups):
 
 @share_heads.misconception()
 def in_the_batch(x, groups):
-    """It is the sentences that are repeated.
+    """The sentences are repeated, not the heads.
 
     The batch is the first axis, the heads are the second.
     """
@@ -500,7 +500,7 @@ def self_left_out(n_queries, n_keys, window):
     ],
 )
 def top_left_window(n_queries, n_keys, window):
-    """The band, or one of its two edges, begins at the upper left.
+    """The band of allowed keys, or one of its two edges, begins at the upper left.
 
     Where there are fewer queries than keys, the queries belong to the newest tokens: the last query to the last key.
     """
@@ -597,7 +597,7 @@ def first_ones_kept(n_queries, n_keys, window):
 
 @window_mask.misconception(reread="03#text-35")
 def to_be_added(n_queries, n_keys, window):
-    """It is a mask of 0 and −∞, to be added to the scores.
+    """You return a mask of 0 and −∞, to be added to the scores.
 
     Here a mask is bool: True = may attend.
     """

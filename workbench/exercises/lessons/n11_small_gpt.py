@@ -566,7 +566,7 @@ def _true(tokens, lengths):
     reread="11#break-it",
 )
 def not_shifted(logits, tokens, lengths):
-    """It is not shifted: the prediction at each position is compared with the token that stands there.
+    """Your loss is not shifted: the prediction at each position is compared with the token that stands there.
 
     The model then learns to repeat what it reads, and this gives the lowest loss of the lesson.
     """
@@ -578,7 +578,7 @@ def not_shifted(logits, tokens, lengths):
     reread="11#break-it",
 )
 def shifted_twice(logits, tokens, lengths):
-    """It is shifted twice: each token predicts the one after the next.
+    """Your loss is shifted twice: each token predicts the one after the next.
 
     In many libraries the loss function itself shifts; then the code that calls it must not shift, too.
     """
@@ -589,7 +589,7 @@ def shifted_twice(logits, tokens, lengths):
     forms=[lambda logits, tokens, lengths: _every_cost(logits[:, 1:], tokens[:, :-1])],
 )
 def shifted_backwards(logits, tokens, lengths):
-    """It is shifted the wrong way: each prediction is compared with the token before its position.
+    """Your loss is shifted the wrong way: each prediction is compared with the token before its position.
 
     The model has already read that token. The logits at position i predict the token at position i + 1.
     """

@@ -303,7 +303,7 @@ def base_two(out_a, lse_a, out_b, lse_b):
     forms=[lambda out_a, lse_a, out_b, lse_b: ((out_a + out_b) / 2, torch.logaddexp(lse_a, lse_b) - math.log(2))]
 )
 def plain_mean(out_a, lse_a, out_b, lse_b):
-    """It is the plain mean of the two outputs.
+    """You return the plain mean of the two outputs.
 
     A set with high scores has to get more weight. Its lse tells how much more.
     """
@@ -559,7 +559,8 @@ flash = function(
         "Compute m, l and o of each tile, and merge them with those of the earlier tiles of the same rows. "
         "You may use `attn_lib.part` and `attn_lib.merge` for this.",
         "Query i attends to key j if j ≤ i + n_k − n_q. Set the other scores of a tile to −∞. If all scores of a row "
-        "so far are −∞, then m is −∞: do not subtract it, or the result is nan. At the end o / l, and 0 where l is 0.",
+        "so far are −∞, then m is −∞: do not subtract it, or the result is nan. At the end return o / l, and 0 where l "
+        "is 0.",
     ],
 )
 
@@ -984,7 +985,7 @@ def divided_by_d(q, k, v, out, lse, grad_out):
 def not_shared(q, k, v, out, lse, grad_out):
     """Nothing is subtracted from `grad_out @ v.mT`.
 
-    The weight that one key gains, the others lose. So subtract the weighted mean of the row, `shared`.
+    If one key gains weight, the others lose it. So subtract the weighted mean of the row, `shared`.
     """
     return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: 0.0)
 

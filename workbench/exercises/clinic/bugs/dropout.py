@@ -32,7 +32,7 @@ class DropoutOnOutput(nn.Module):
         "a module that applies dropout to the *output*, by `F.dropout(output, 0.2)`, also in eval": DropoutOnOutput,
     },
     hints=[
-        "Call it twice with the same arguments, in training and in eval.",
+        "Call the patient twice with the same arguments, in training and in eval.",
         "A module knows from `.eval()` that training is over. How does a function know it?",
         "Put it into eval, call it twice and compare. Other faults give the same wrong output both times.",
     ],

@@ -107,7 +107,7 @@ def detects(attention):
         ),
     },
     hints=[
-        "It is right where a query has at least one allowed key. And where every key is hidden?",
+        "The patient is right where a query has at least one allowed key. And where every key is hidden?",
         "There is no NaN and no error: look at the numbers of this row.",
         "Use two conditions: a query without any allowed key gets an output other than 0, and other queries "
         "do not use hidden keys. The second makes the test False for patients whose mask never works.",
@@ -163,7 +163,7 @@ def detects(attention):
         ),
     },
     hints=[
-        "It is right where a query has at least one allowed key. And where every key is hidden?",
+        "The patient is right where a query has at least one allowed key. And where every key is hidden?",
         "What does softmax make of a row of only −∞? Mended code must return 0 there, and its gradients must "
         "be numbers, too.",
         "Set one row of the mask to False. Is its output a number?",

@@ -66,7 +66,7 @@ def heads_torn(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
 def one_head(calls):
     """There is only one head.
 
-    One head gets all features of all tokens, in any way of splitting.
+    However the features are split, one head gets all features of all tokens.
     """
     return all(heads == 1 for heads in arguments(calls, "num_heads"))
 
@@ -268,7 +268,7 @@ def heads_of_a_token(mask=None):
         "a head attends only to itself and the heads before it": heads_of_a_token(causal_mask),
     },
     hints=[
-        "It computes a table of weights for each token. What are the rows and columns of this table?",
+        "The patient computes a table of weights for each token. What are the rows and columns of this table?",
         "Which token attends to which? Change one token, and look at the outputs of the others.",
         "In right code the output of a token changes when another token of its sentence changes. Here it does"
         " not. Test a token of another sentence, too: in one patient, tokens attend to the other sentences "

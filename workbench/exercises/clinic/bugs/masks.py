@@ -29,7 +29,7 @@ from ..interfaces import BOTH, CAUSAL, HEADS, PLAIN, qkv
     },
     hints=[
         "What does each line return, and where is the result used?",
-        "Call it with a mask and without one.",
+        "Call the patient with a mask and without one.",
         "A mask that is used changes the output. Let every query have at least one key, so that no row is dead.",
     ],
 )

@@ -110,8 +110,8 @@ def detects(attention):
     hints=[
         "What do the weights of one query sum to? A unit matrix as values shows them.",
         "In right code the output of a query does not depend on the other queries.",
-        "Call it twice, the second time with all queries changed except one. In right code the output of this"
-        " one stays the same.",
+        "Call the patient twice, the second time with all queries changed except one. In right code the output of this "
+        "one stays the same.",
     ],
 )
 def softmax_over_queries(q, k, v, mask=None):

@@ -202,7 +202,7 @@ def llama_2():
 
 
 STATED = [
-    ("01", "why-three-faults", "{1:.0f} for itself beats {0:.0f} for *dog*", barks),
+    ("01", "why-three-faults", "The score with itself, {1:.0f}, is higher than the score with *dog*, {0:.0f}", barks),
     ("01", "why-three-faults", "{3:.2f} against {2:.2f}", barks),
     ("01", "why-three-matrices", "{0:.0f} for *dog* against {1:.0f} for itself", lambda: barks(torch.eye(2).flip(0))),
     ("01", "why-three-matrices", "the share of {2:.2f}", lambda: barks(torch.eye(2).flip(0))),

@@ -46,9 +46,7 @@ except ImportError: raise SystemExit("The course is missing: pip install it as â
 
 """  # how the first cell of code begins, in two lines: it is none of what the lesson is about
 RUN_IT = re.compile(r"^\*\*Run it:\*\* .*\n\n?", re.M)
-GO_ON = re.compile(
-    r"\n\n\*At a first reading go on at .*\*"
-)  # below the heading of a second reading, which a copy folds
+GO_ON = re.compile(r"\n\n\*At a first reading go on at .*\*")  # below a second reading's heading; a copy folds it
 GUESSED, WRITTEN, TRIED = "your guess", "your line", "you have tried it"  # the last below a board
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
 FIRST_LINES = {  # tag â†’ the first line of a hidden cell, which is shown

@@ -3,7 +3,8 @@
 import { all, make } from "./kit.js";
 
 const SIGNS = ["_", "@", "(", ")", "[", "]", "<", "=", "-", ":", "~", "*"]; // which a phone's keyboard hides
-const SHOWN = { rows: 3, columns: 8, columnsOnAPhone: 4 }; // of a value that has more
+const SHOWN = { rows: 3, columns: 8 }; // of a value that has more
+const ON_A_PHONE = { rows: 2, columns: 3 };
 const STATE = { right: ["✓", "right"], wrong: ["✗", "wrong"], error: ["✗", "wrong"] };
 
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -203,9 +204,10 @@ function shownPlaces(mine, other, isOther, isNarrow) {
       words: count > shown.length ? [`${shown.length} of the ${count} ${those}`] : [`the ${name}s that differ`],
     };
   };
-  const rows = choice(everyRow, SHOWN.rows, (i) => everyColumn.some((j) => differs(i, j)), "row");
-  const most = isNarrow ? SHOWN.columnsOnAPhone : SHOWN.columns;
-  const columns = choice(everyColumn, most, (j) => rows.shown.some((i) => differs(i, j)), "column");
+  const most = isNarrow ? ON_A_PHONE : SHOWN;
+  const rows = choice(everyRow, most.rows, (i) => everyColumn.some((j) => differs(i, j)), "row");
+
+  const columns = choice(everyColumn, most.columns, (j) => rows.shown.some((i) => differs(i, j)), "column");
   const parts = [...rows.words, ...columns.words];
   return {
     rows: rows.shown,

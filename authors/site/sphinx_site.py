@@ -255,7 +255,7 @@ def in_a_frame(table):
 
 def with_breaks(cell):
     """A cell of a table whose names of functions may be broken behind a full stop or a _, and nowhere else."""
-    return NAME.sub(lambda name: re.sub(r"(?<=\w)[._](?=\w)", r"\g<0><wbr>", name[0]), cell[0])
+    return NAME.sub(lambda name: re.sub(r"(?<=\w\w\w)[._](?=\w)", r"\g<0><wbr>", name[0]), cell[0])
 
 
 def opened(code):

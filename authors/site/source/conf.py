@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from docutils.nodes import SkipNode, literal_block, raw, section
+from docutils.nodes import SkipNode, literal_block, raw, section, title
 from sphinx.addnodes import index
 
 from authors.addresses import addresses
@@ -86,11 +86,11 @@ def fold_second_readings(app, doctree):
         while around is not None and not is_for_a_second_reading(around):
             around = around.parent
         if around is None:
-            title, *rest = one.children
+            heading, *rest = one.children
             marks = ('<details class="second-reading"><summary>', "</summary>", "</details>")
             begin, after, end = (raw("", mark, format="html") for mark in marks)
             one.children = []
-            one.extend([begin, title, after, *rest, end])
+            one.extend([begin, heading, after, *rest, end])
 
 
 def search_words_only(app):
@@ -100,12 +100,12 @@ def search_words_only(app):
     def is_no_prose(node):
         return isinstance(node, literal_block) or (isinstance(node, raw) and "<form" in node.astext())
 
-    def index_page(name, doctree, title):
+    def index_page(name, doctree, heading):
         words = doctree.deepcopy()
         for node in list(words.findall(is_no_prose)):
             node.parent.remove(node)
         words += index(entries=other_words(name, doctree))
-        whole(name, words, title)
+        whole(name, words, heading)
 
     app.builder.index_page = index_page
 
@@ -116,7 +116,8 @@ def other_words(name, doctree):
     Raises: KeyError where the lesson has no such heading.
     """
     named = OTHER_WORDS.get(name.removeprefix("notebooks/"), {})
-    ids = {one[0].astext().partition(" (")[0].partition(", on a")[0]: one["ids"][0] for one in doctree.findall(section)}
+    headings = {next(one.findall(title)).astext(): one["ids"][0] for one in doctree.findall(section)}
+    ids = {heading.partition(" (")[0].partition(", on a")[0]: id for heading, id in headings.items()}
     ids["the lesson"] = ""
     return [("single", word, ids[heading], "main", None) for heading, words in named.items() for word in words]
 

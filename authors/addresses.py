@@ -14,7 +14,9 @@ from workbench.copies import as_written
 ROOT = Path(__file__).resolve().parents[1]
 GITHUB = "https://github.com/"
 END = "<!-- until here -->"
-STILL_LINE = r"Its numbers as tables\. .*?still picture\."  # what `still_line` writes
+STILL_LINE = (  # what `still_line` writes, and what it wrote before
+    r"(?:Its numbers as tables\. .*?still picture|A still picture: .*? Its numbers as tables)\."
+)
 FILL_IN = """\
 Fill in these two lines of pyproject.toml, under [tool.course], and call `python course.py publish` again:
 
@@ -130,15 +132,21 @@ python course.py lab
 
 
 UNPUBLISHED = """\
-It runs on your own machine. In the folder of the course,
+**Open it here, with nothing to install:** [lesson 1](notebooks/01_by_hand.ipynb) with its questions, results and \
+pictures. The answer is folded below each question. [All lessons](#the-notebooks).
+
+To move the numbers and have your guesses and code checked, run it on your own machine. In the folder of the course,
 
 ```
 python course.py lab
 ```
 
 opens JupyterLab with your own copy of the first notebook. `python course.py site` writes the course as web pages in \
-which every number can be moved. (This copy has no address on the web yet: [whoever publishes it](authors/README.md) \
-fills in two lines, and links to read it online and to Colab, Binder and Codespaces stand here.)"""
+which every number can be moved, into `build/site`. Open `build/site/index.html` in your browser: the pages need no \
+server. For a phone in the same network serve them, with `python -m http.server --directory build/site`, and open \
+`http://`, this machine's address and `:8000` there. (This copy has no address on the web yet: [whoever publishes \
+it](authors/README.md) fills in two lines, and links to read it online and to Colab, Binder and Codespaces stand \
+here.)"""
 
 
 def run_line(name):
@@ -162,10 +170,10 @@ def with_run_line(source, name):
 
 
 def still_line(name):
-    """What stands below the still picture of a board, over its folded tables, in HTML."""
+    """What stands above the still picture of a board, over its folded tables, in HTML."""
     there = page(name)
-    leads = f'<a href="{there}">on the lesson\'s page</a>' if there else "where the notebook runs"
-    return f"Its numbers as tables. They move {leads}; this is a still picture."
+    its_page = f'<a href="{there}">on the lesson\'s page</a>' if there else "on the lesson's page"
+    return f"A still picture: it moves in JupyterLab and {its_page}. Its numbers as tables."
 
 
 def with_other_ways(guide):

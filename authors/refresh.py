@@ -90,7 +90,7 @@ def as_saved(outputs, still, line):
     """A cell's outputs as a reader has them for whom nothing runs.
 
     A progress bar, which the file would have as it begins, at 0 %, is left out. Of a board, which would be a widget
-    without a kernel, there is a picture, `still`, and below it this line, which unfolds the tables.
+    without a kernel, there is a picture, `still`, and above it this line, which unfolds the tables.
     """
     parts_of = [board_as_saved(one, still, line) if still and is_board(one) else [one] for one in without_bars(outputs)]
     return [part for parts in parts_of for part in parts]
@@ -109,10 +109,10 @@ def board_as_saved(output, still, line):
     picture = {"image/png": still, "text/plain": words}
     about = {"image/png": {"alt": f"A board as it stands before anything is moved. {words}."}}
     folded = f"<details><summary>{line}</summary>{tables}</details>"
-    below = {"text/html": folded, "text/plain": f"{words}, as tables"}
+    above = {"text/html": folded, "text/plain": f"{words}, as tables"}
     return [
+        nbformat.v4.new_output("display_data", above),
         nbformat.v4.new_output("execute_result", picture, metadata=about, execution_count=1),
-        nbformat.v4.new_output("display_data", below),
     ]
 
 

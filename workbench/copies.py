@@ -46,6 +46,7 @@ except ImportError: raise SystemExit("The course is missing: pip install it as â
 
 """  # how the first cell of code begins, in two lines: it is none of what the lesson is about
 RUN_IT = re.compile(r"^\*\*Run it:\*\* .*\n\n?", re.M)
+GO_ON = re.compile(r"\n\n\*At a first reading go on at .*\*")  # below a second reading's heading; a copy folds it
 GUESSED, WRITTEN, TRIED = "your guess", "your line", "you have tried it"  # the last below a board
 BOARD = "nbval-ignore-output"  # a board has a task, which is a question too
 FIRST_LINES = {  # tag â†’ the first line of a hidden cell, which is shown
@@ -288,7 +289,7 @@ def folded(title, text):
 def as_written(source):
     """A cell's source without what is there for who meets it elsewhere: a fold, where it runs, what is missing."""
     fold = FOLD.fullmatch(source)
-    return RUN_IT.sub("", fold[1] if fold else source.removeprefix(MISSING))
+    return GO_ON.sub("", RUN_IT.sub("", fold[1] if fold else source.removeprefix(MISSING)))
 
 
 def tags(cell):

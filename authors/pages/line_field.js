@@ -3,7 +3,8 @@
 import { all, make } from "./kit.js";
 
 const SIGNS = ["_", "@", "(", ")", "[", "]", "<", "=", "-", ":", "~", "*"]; // which a phone's keyboard hides
-const SHOWN = 8; // rows and columns of a value
+const SHOWN = { rows: 3, columns: 8 }; // of a value that has more
+const ON_A_PHONE = { rows: 2, columns: 3 };
 const STATE = { right: ["✓", "right"], wrong: ["✗", "wrong"], error: ["✗", "wrong"] };
 
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -43,7 +44,9 @@ export function setUpLine(form, { ready, before, done, keep, typed, again = "" }
     form.querySelector(".verdict").innerHTML = `${sign} ${words}`;
     form.querySelector(".verdict").className = `verdict ${kind}`;
     form.querySelector(".more").innerHTML = more;
-    form.querySelector(".both").replaceChildren(...(isNew && verdict.yours !== undefined ? bothTables(verdict) : []));
+    form
+      .querySelector(".both")
+      .replaceChildren(...(isNew && verdict.yours !== undefined ? bothTables(verdict, form.clientWidth < 500) : []));
     if (verdict.at !== undefined && isNew) point(verdict.at);
   }
   function point(at) {
@@ -157,28 +160,60 @@ function number(x, decimals) {
 }
 
 /** The learner's value and the right one, with as many decimals as tell them apart, and what differs outlined. */
-function bothTables({ yours, expected }) {
+function bothTables({ yours, expected }, isNarrow) {
   const [mine, other, where] = matrices(yours, expected);
   const decimals = [3, 5, 7].find((d) => words(mine, d) !== words(other, d)) ?? 3;
   const size = (x) => `(${shapeOf(x).join(", ")}${shapeOf(x).length === 1 ? "," : ""})`;
+  const isOther = (one, there) =>
+    one === undefined || there === undefined || number(one, decimals) !== number(there, decimals);
+  const places = shownPlaces(mine, other, isOther, isNarrow);
+  const table = (matrix, counterpart, title) => {
+    const cell = (i, j) => {
+      const [text, differs] = [number(matrix[i][j], decimals), isOther(matrix[i][j], counterpart[i]?.[j])];
+      return make("td", { className: differs ? "differs" : "", textContent: differs ? `≠ ${text}` : text });
+    };
+    const header = (i) => make("th", { textContent: i });
+    const columns = places.columns.filter((j) => j < matrix[0].length);
+    const lines = places.rows
+      .filter((i) => i < matrix.length)
+      .map((i) => make("tr", {}, ...(places.leftOut ? [header(i)] : []), ...columns.map((j) => cell(i, j))));
+    if (places.leftOut) lines.unshift(make("tr", {}, make("td", { className: "corner" }), ...columns.map(header)));
+    const caption = make("caption", { textContent: title });
+    return make("div", { className: "value" }, make("table", {}, caption, make("tbody", {}, ...lines)));
+  };
   return [
-    table(mine, other, `yours${where}, ${size(yours)}`, decimals),
-    table(other, mine, `expected${where}, ${size(expected)}`, decimals),
+    table(mine, other, `yours${where}, ${size(yours)}`),
+    table(other, mine, `expected${where}, ${size(expected)}`),
+    ...(places.leftOut ? [make("p", { className: "how", textContent: places.leftOut })] : []),
   ];
 }
-function table(matrix, other, title, decimals) {
-  const cell = (x, i, j) => {
-    const text = number(x, decimals);
-    const there = other[i]?.[j];
-    const isOther = there === undefined || number(there, decimals) !== text;
-    return make("td", { className: isOther ? "differs" : "", textContent: isOther ? `≠ ${text}` : text });
+
+/** Which rows and columns are shown: all where they are few, otherwise the first that differ; and what that leaves out. */
+function shownPlaces(mine, other, isOther, isNarrow) {
+  const counts = [Math.max(mine.length, other.length), Math.max(mine[0]?.length ?? 0, other[0]?.length ?? 0)];
+  const [everyRow, everyColumn] = counts.map((count) => [...Array(count).keys()]);
+  const differs = (i, j) => isOther(mine[i]?.[j], other[i]?.[j]);
+  const choice = (every, most, isOfInterest, name) => {
+    if (every.length <= most + 1) return { shown: every, words: [] };
+    const different = every.filter(isOfInterest);
+    const shown = (different.length ? different : every).slice(0, most);
+    const those = `${name}s${different.length ? " that differ" : ""}`;
+    const count = different.length || every.length;
+    return {
+      shown,
+      words: count > shown.length ? [`${shown.length} of the ${count} ${those}`] : [`the ${name}s that differ`],
+    };
   };
-  const lines = matrix
-    .slice(0, SHOWN)
-    .map((row, i) => make("tr", {}, ...row.slice(0, SHOWN).map((x, j) => cell(x, i, j))));
-  const isCut = matrix.length > SHOWN || matrix[0]?.length > SHOWN;
-  const caption = make("caption", { textContent: isCut ? `${title}, the first of them` : title });
-  return make("div", { className: "value" }, make("table", {}, caption, make("tbody", {}, ...lines)));
+  const most = isNarrow ? ON_A_PHONE : SHOWN;
+  const rows = choice(everyRow, most.rows, (i) => everyColumn.some((j) => differs(i, j)), "row");
+
+  const columns = choice(everyColumn, most.columns, (j) => rows.shown.some((i) => differs(i, j)), "column");
+  const parts = [...rows.words, ...columns.words];
+  return {
+    rows: rows.shown,
+    columns: columns.shown,
+    leftOut: parts.length ? `Shown: ${parts.join(", and of these ")}.` : "",
+  };
 }
 
 export const ownLines = (within = document) => all("form.own-line", within);

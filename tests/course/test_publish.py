@@ -44,7 +44,7 @@ def test_two_addresses_make_every_link(filled_in):
         run_it = notebook.cells[0].source.split("\n\n")[1]
         assert all(f"]({link})" in run_it for link in ways) and f"git+{REPOSITORY}.git" in run_it
         stills = [cell.outputs for cell in notebook.cells if "nbval-ignore-output" in cell.metadata.get("tags", [])]
-        said = [one[1].data["text/html"] for one in stills if len(one) == 2 and "image/png" in one[0].data]
+        said = [one[0].data["text/html"] for one in stills if len(one) == 2 and "image/png" in one[1].data]
         assert all(f'<a href="{ways[0]}">' in one for one in said)
         if name == LESSONS[0]:
             assert said and all(f"]({link})" in first for link in ways[1:])

@@ -94,9 +94,9 @@ def test_board_is_saved_as_a_still_and_its_numbers_are_compared(saved):
     """What a reader has for whom nothing runs; a bar, as it begins, is left out on both sides."""
     made = [shown(BAR, {}), shown(*reshape_board()._repr_mimebundle_())]
     kept = as_saved(made, saved[0].data["image/png"], "A still picture.")
-    picture, below = kept
+    above, picture = kept
     assert WIDGET not in picture.data and picture.metadata["image/png"]["alt"]
-    assert below.data["text/html"].startswith("<details><summary>A still picture.</summary>")
+    assert above.data["text/html"].startswith("<details><summary>A still picture.</summary>")
     assert differences(cell(kept, "nbval-ignore-output"), made) == []
     made[1].data["text/html"] = made[1].data["text/html"].replace(">1.00<", ">7.00<", 1)
     assert differences(cell(kept, "nbval-ignore-output"), made) == ["another text/html was saved"]

@@ -46,10 +46,10 @@ def differences(cell, made):
 
 
 def still_of(outputs):
-    """The picture that stands for a board in saved outputs, and the line below it; None and "" where there is none."""
-    if len(outputs) == 2 and list(outputs[0].get("data", {})) == ["image/png", "text/plain"]:
-        below = outputs[1].get("data", {}).get("text/html", "")
-        return outputs[0]["data"]["image/png"], below.removeprefix("<details><summary>").partition("</summary>")[0]
+    """The picture that stands for a board in saved outputs, and the line above it; None and "" where there is none."""
+    if len(outputs) == 2 and list(outputs[1].get("data", {})) == ["image/png", "text/plain"]:
+        above = outputs[0].get("data", {}).get("text/html", "")
+        return outputs[1]["data"]["image/png"], above.removeprefix("<details><summary>").partition("</summary>")[0]
     return None, ""
 
 

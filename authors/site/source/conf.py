@@ -3,9 +3,11 @@
 import html
 import json
 import re
+import tomllib
 from pathlib import Path
 
-from docutils.nodes import SkipNode, literal_block, raw, section
+from docutils.nodes import SkipNode, literal_block, raw, section, title
+from sphinx.addnodes import index
 
 from authors.addresses import addresses
 from authors.lessons import lessons
@@ -18,6 +20,7 @@ project = "Learn attention by moving its numbers"
 html_title = "Learn attention"
 ABOUT = json.loads(Path(__file__).with_name("about.json").read_text(encoding="utf-8"))  # page → one sentence
 WHAT = "Attention with numbers you can edit: boards that move in the page, notebooks that ask before they tell."
+OTHER_WORDS = tomllib.loads(Path(__file__).with_name("other_words.toml").read_text(encoding="utf-8"))
 PICTURE = "Three words, I like tea, and arcs from I to each: the thicker the arc, the more of that word it takes."
 language = "en"
 
@@ -83,11 +86,11 @@ def fold_second_readings(app, doctree):
         while around is not None and not is_for_a_second_reading(around):
             around = around.parent
         if around is None:
-            title, *rest = one.children
+            heading, *rest = one.children
             marks = ('<details class="second-reading"><summary>', "</summary>", "</details>")
             begin, after, end = (raw("", mark, format="html") for mark in marks)
             one.children = []
-            one.extend([begin, title, after, *rest, end])
+            one.extend([begin, heading, after, *rest, end])
 
 
 def search_words_only(app):
@@ -97,13 +100,26 @@ def search_words_only(app):
     def is_no_prose(node):
         return isinstance(node, literal_block) or (isinstance(node, raw) and "<form" in node.astext())
 
-    def index_page(name, doctree, title):
+    def index_page(name, doctree, heading):
         words = doctree.deepcopy()
         for node in list(words.findall(is_no_prose)):
             node.parent.remove(node)
-        whole(name, words, title)
+        words += index(entries=other_words(name, doctree))
+        whole(name, words, heading)
 
     app.builder.index_page = index_page
+
+
+def other_words(name, doctree):
+    """Sphinx's entries for what the search finds under another name than the lesson's, each at its heading.
+
+    Raises: KeyError where the lesson has no such heading.
+    """
+    named = OTHER_WORDS.get(name.removeprefix("notebooks/"), {})
+    headings = {next(one.findall(title)).astext(): one["ids"][0] for one in doctree.findall(section)}
+    ids = {heading.partition(" (")[0].partition(", on a")[0]: id for heading, id in headings.items()}
+    ids["the lesson"] = ""
+    return [("single", word, ids[heading], "main", None) for heading, words in named.items() for word in words]
 
 
 def setup(app):

@@ -70,7 +70,7 @@ def mask_board():
     ]
     controls = [Control("given", "Preset", PRESETS), Control("fill", "Apply as", FILLS)]
     task = Task(
-        "Make one row of the weights NaN with as few clicks as you can, and look at the gradient.",
+        "Make one row of the weights NaN, close as few cells as you can, and look at the gradient.",
         (("has_nan", "weights"),),
     )
     tries = {

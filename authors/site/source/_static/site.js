@@ -569,7 +569,8 @@ function reach() {
   for (const box of boxes) {
     if (wide.has(box)) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
-    box.classList.toggle("goes-on", going.has(box)); // which is seen, too
+    box.classList.toggle("is-wide", wide.has(box)); // which is said,
+    box.classList.toggle("goes-on", going.has(box)); // and seen
     box.onscroll = wide.has(box) ? () => box.classList.toggle("goes-on", goesOn(box)) : null;
   }
 }

@@ -186,7 +186,8 @@ export class Lesson {
     for (const { id, cell, kind } of this.parts) {
       if (!kind || kind === "told" || (only && id !== only)) continue;
       this.heads.get(id)?.refresh();
-      cell.toggleClass("attn-ran", this.runs.ran.has(id));
+      // of a page that was left without being saved, Python has run cells whose outputs nobody sees
+      cell.toggleClass("attn-ran", this.runs.ran.has(id) && cell.model.executionCount !== null);
       cell.toggleClass("attn-waiting", this.runs.waiting.has(id));
     }
     this.changed();

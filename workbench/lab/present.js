@@ -17,6 +17,7 @@ export function zoomed(node, by) {
 const BEFORE = "attention:before"; // outlives a reload, as does what JupyterLab keeps of its bars
 
 let before = null; // how JupyterLab was
+let folded = []; // bars of Notebook 7's that were seen before
 let leave = null; // the button that brings it back, for whoever does not know the keys
 
 export function present(lesson) {
@@ -35,6 +36,7 @@ export function present(lesson) {
   } else {
     bringBack(shell, before);
   }
+  fold(shell, begins);
   leave?.remove();
   leave = begins ? button("Leave", () => lesson.present(), "attn-leave") : null;
   if (leave) panel.node.append(leave);
@@ -43,6 +45,12 @@ export function present(lesson) {
   // bars are folded away by the style sheet: JupyterLab has to measure again
   tools.MessageLoop?.postMessage(shell, tools.Widget.Msg.FitRequest);
   panel.content.activate();
+}
+
+/** Notebook 7 has two bars over the notebook, and takes their room away when they are hidden, not when they are low. */
+function fold(shell, isFolded) {
+  if (isFolded) folded = [shell.top, shell.menu].filter((bar) => bar?.isHidden === false);
+  for (const bar of folded) bar.setHidden(isFolded);
 }
 
 function bringBack(shell, { mode, left, right, bars }) {

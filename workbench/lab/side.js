@@ -110,9 +110,9 @@ export class LessonsSide {
         this.inFront(lesson, () => lesson.present()),
       ),
     );
-    const footer = made("div", { className: "attn-onwards" }, ...(onwards ? [onwards] : []), all, tools);
+    const footer = made("div", { className: "attn-onwards" }, ...(onwards ? [onwards] : []), all);
     const header = made("div", { className: "attn-where" }, made("h2", {}, lesson.heading), this.count);
-    this.node.replaceChildren(header, nav, footer);
+    this.node.replaceChildren(header, nav, footer, tools);
   }
 
   link(words, act) {

@@ -106,6 +106,7 @@ def test_an_answer_runs_what_stands_above_it_and_no_more(begun):
     """Skipping a question leads to it; a verdict is told in place; what belongs to the answer opens."""
     lesson = begun(lambda notebook: notebook.cells.insert(1, nbformat.v4.new_code_cell(OWN, id="mine")))
     first, second, page = lesson.question(0), lesson.question(1), lesson.page
+    expect(first.get_by_role("img")).to_be_visible()  # the drawing that the lesson opens with
     assert not lesson.numbers() and page.locator(".jp-mod-dirty").count() == 0
     expect(page.get_by_text("A question. Run this cell").filter(visible=True)).to_have_count(0)
     second.get_by_role("textbox", name="Your guess").fill("[0.5, 1.5]")

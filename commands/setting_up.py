@@ -328,6 +328,10 @@ def what_lab_knows():
         for path in sorted((ROOT / "workbench/questions").glob("[0-9][0-9].toml"))
         for name, record in tomllib.loads(path.read_text(encoding="utf-8")).items()
     }
+    drawings = json.loads((ROOT / "workbench/lab/openings.json").read_text(encoding="utf-8"))
+    for number, drawing in drawings.items():
+        if question := questions.get(f"{int(number):02}.opening"):
+            question["drawing"] = drawing
     lessons = tomllib.loads((ROOT / "notebooks/course.toml").read_text(encoding="utf-8"))
     served = [path.stem for path in chosen(ROOT / "notebooks")]
     served_lessons = [{"name": name, "number": int(name[:2]), "title": lessons[name]["title"]} for name in served]

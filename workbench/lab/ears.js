@@ -22,19 +22,32 @@ export function named(cell, kind) {
     node.querySelector(".jp-collapseHeadingButton")?.setAttribute("aria-label", "Fold what is under this heading");
   }
   name();
+  const describe = () => !cell.isDisposed && describePictures(cell);
+  node.addEventListener("load", describe, true); // of a picture, whenever JupyterLab draws it
   let watcher = null;
   cell.ready.then(() => {
     if (cell.isDisposed) return;
     name();
+    describe();
     watcher = new MutationObserver(name);
     watcher.observe(node.querySelector(".jp-Cell-inputWrapper") ?? node, { childList: true, subtree: true });
     cell.outputArea?.outputLengthChanged.connect(name);
   });
   return () => {
     watcher?.disconnect();
+    node.removeEventListener("load", describe, true);
     if (cell.isDisposed) return;
     cell.outputArea?.outputLengthChanged.disconnect(name);
     node.removeAttribute("role");
     if (NAMES[kind]) node.removeAttribute("aria-label");
   };
+}
+
+/** What the output says of its picture; JupyterLab draws it without. */
+function describePictures({ model, outputArea }) {
+  outputArea?.widgets.forEach(({ node }, k) => {
+    const picture = node.querySelector(".jp-RenderedImage img:not([alt])");
+    const { data, metadata } = model.outputs.get(k) ?? {};
+    if (picture) picture.alt = metadata?.["image/png"]?.alt ?? data?.["text/plain"] ?? "";
+  });
 }

@@ -165,7 +165,7 @@ export class Question extends Head {
   constructor(lesson, part, example) {
     super(lesson, part);
     part.cell.addClass("attn-asks");
-    const { options = [], rows = [] } = lesson.tools.course.questions[part.question] ?? {};
+    const { options = [], rows = [], drawing } = lesson.tools.course.questions[part.question] ?? {};
     const kept = lesson.store.get(part.question) ?? {};
     const question = { options, rows, size: rows.length || 1, asks: example };
     this.model = new Asked({ question, entered: "", verdict: "", is_open: true, ...kept }, (text) => this.answer(text));
@@ -175,6 +175,7 @@ export class Question extends Head {
     const check = button("Check", () => this.act());
     const written = made("div", { className: "attn-written-words" }, "Your guess stands in this cell's code.", check);
     const top = made("div", { className: "attn-asked" }, this.form, written, this.status);
+    if (drawing) top.append(made("div", { className: "attn-opening", innerHTML: drawing }));
     this.watcher = new MutationObserver(() => this.refresh());
     this.place(top, made("div", {}, this.foldLine("Show how it is computed")));
   }

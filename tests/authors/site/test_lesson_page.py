@@ -1,5 +1,6 @@
 """What becomes of a notebook's cells on a page: guesses, folds, hints, exercises, ways to run it."""
 
+import json
 import zipfile
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ from paths import LESSONS
 
 from authors import addresses
 from authors.pages import outputs, ways_to_run
-from authors.site import lesson_page
+from authors.site import cards, lesson_page, openings
 from workbench.copies import folded
 from workbench.exercises.engine.exercise import EXERCISES
 
@@ -150,3 +151,9 @@ def test_the_zip_holds_the_course_and_nothing_of_a_learner(monkeypatch, tmp_path
         ways_to_run.pack(tmp_path / name)
     assert zipfile.ZipFile(tmp_path / "one.zip").namelist() == ["attention/attn_lib/a.py", "attention/course.py"]
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+
+
+def test_jupyterlab_opens_a_lesson_with_the_drawing_of_its_page():
+    """Of the lessons whose drawing is quickly made."""
+    for number in (1, 5, 13):
+        assert json.loads(openings.FILE.read_text(encoding="utf-8"))[str(number)] == cards.opening(number)

@@ -11,6 +11,7 @@ from workbench import copies
 
 NAME = "01_by_hand.ipynb"
 EXERCISE = "1.1"
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="  # one pixel
 OWN = "open('ran', 'w').close()"  # of a cell that no button of the course's may run
 
 
@@ -106,6 +107,7 @@ def test_an_answer_runs_what_stands_above_it_and_no_more(begun):
     """Skipping a question leads to it; a verdict is told in place; what belongs to the answer opens."""
     lesson = begun(lambda notebook: notebook.cells.insert(1, nbformat.v4.new_code_cell(OWN, id="mine")))
     first, second, page = lesson.question(0), lesson.question(1), lesson.page
+    expect(first.get_by_role("img")).to_be_visible()  # the drawing that the lesson opens with
     assert not lesson.numbers() and page.locator(".jp-mod-dirty").count() == 0
     expect(page.get_by_text("A question. Run this cell").filter(visible=True)).to_have_count(0)
     second.get_by_role("textbox", name="Your guess").fill("[0.5, 1.5]")
@@ -242,7 +244,7 @@ def test_run_all_stops_at_a_question_and_the_next_day_says_so(begun, server):
 def test_an_answer_is_seen_on_another_page_of_the_lesson(begun, server):
     lesson = begun()
     other = lesson.context.new_page()
-    other.goto(f"{server}/lab/tree/my/{NAME}?token=test")
+    other.goto(f"{server}/lab/tree/my/{NAME}?token=test&reset")  # with the bar that JupyterLab begins with
     question = other.locator("[aria-label='A question']").first
     question.get_by_role("button", name="river").wait_for()
     lesson.question(0).get_by_role("button", name="river").click()
@@ -284,7 +286,13 @@ def test_without_the_extension_a_lesson_is_a_notebook(begun):
 def test_axe_finds_no_violation_in_a_lesson(begun):
     from axe_playwright_python.sync_playwright import Axe
 
-    page = begun().page
+    def change(notebook):
+        data, said = {"image/png": DOT, "text/plain": "Figure"}, {"image/png": {"alt": "Weights of three words"}}
+        plot = nbformat.v4.new_output("display_data", data, metadata=said)
+        notebook.cells.insert(1, nbformat.v4.new_code_cell("plot", outputs=[plot], id="plot"))
+
+    page = begun(change).page
+    expect(page.get_by_role("img", name="Weights of three words")).to_have_count(1)
     for context in (".attn-side", ".attn-lesson .jp-Notebook"):
         results = Axe().run(page, context=context, options={"resultTypes": ["violations"]})
         assert results.violations_count == 0, results.generate_report()

@@ -217,7 +217,7 @@ def printed_in_rows(found):
         return f"{before}{''.join(map(row, lines))}{after}"
     lines = "\n".join(map(with_type_below, lines)).split("\n")
     longest = max(len(html.unescape(line)) for line in lines)
-    has_columns = is_table(lines) or (len(lines) > 1 and any(map(BEGINS.search, lines)))
+    has_columns = is_table(lines) or (len(lines) > 1 and all(map(BEGINS.search, filter(None, lines))))
     if has_columns and longest <= FITS:
         style = f'<pre class="fits" style="--signs: {longest}">'
         return before.replace("<pre>", style) + "\n".join(lines) + f"\n{after}"

@@ -155,7 +155,7 @@ NUMBERS = 4  # signs that the number of a line takes
 NUMBER = re.compile(r"<span[^>]*>[ \d]+</span>")
 GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 WHOLE = re.compile(r"tensor\([^()\n]*\)|\[[^\[\]\n]*\]")  # what is broken last where a printed line is
-BEGINS = re.compile(r"^ *[\[(]|tensor\(")
+BEGINS = re.compile(r"^ *(?:[\[(]|dtype=)|tensor\(")
 FITS, WRAPS = 46, 72  # signs: what still fits with smaller letters, and what is read when each row takes two lines
 TABLE_CELL = re.compile(r"<t[dh][^>]*>.*?</t[dh]>", re.S)
 NAME = re.compile(r'(?<=<span class="pre">)[^<]+')

@@ -155,7 +155,7 @@ NUMBERS = 4  # signs that the number of a line takes
 NUMBER = re.compile(r"<span[^>]*>[ \d]+</span>")
 GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
 WHOLE = re.compile(r"tensor\([^()\n]*\)|\[[^\[\]\n]*\]")  # what is broken last where a printed line is
-BEGINS = re.compile(r"^ *[\[(]|tensor\(")
+BEGINS = re.compile(r"^ *(?:[\[(]|dtype=)|tensor\(")
 FITS, WRAPS = 46, 72  # signs: what still fits with smaller letters, and what is read when each row takes two lines
 TABLE_CELL = re.compile(r"<t[dh][^>]*>.*?</t[dh]>", re.S)
 NAME = re.compile(r'(?<=<span class="pre">)[^<]+')
@@ -217,7 +217,7 @@ def printed_in_rows(found):
         return f"{before}{''.join(map(row, lines))}{after}"
     lines = "\n".join(map(with_type_below, lines)).split("\n")
     longest = max(len(html.unescape(line)) for line in lines)
-    has_columns = is_table(lines) or (len(lines) > 1 and any(map(BEGINS.search, lines)))
+    has_columns = is_table(lines) or (len(lines) > 1 and all(map(BEGINS.search, filter(None, lines))))
     if has_columns and longest <= FITS:
         style = f'<pre class="fits" style="--signs: {longest}">'
         return before.replace("<pre>", style) + "\n".join(lines) + f"\n{after}"

@@ -519,6 +519,14 @@ def test_the_search_finds_a_word_of_a_lesson(reader):
     assert "The answer" not in found.filter(has=page.locator(".context")).first.inner_text()
 
 
+def test_the_search_finds_what_a_lesson_calls_by_another_name(reader):
+    page = reader("index")
+    page.goto(f"{SERVED}search.html?q=sliding+window")
+    link = page.locator("#search-results").get_by_role("link", name="10. Writing with a memory")
+    link.first.click()
+    expect(page.locator(":target")).to_contain_text("A window")
+
+
 def test_the_search_leaves_code_out(reader):
     page = reader("index")
     page.goto(f"{SERVED}search.html?q=show_difference")  # lesson 1 says what it does; nearly every lesson calls it
@@ -554,6 +562,23 @@ def test_code_on_a_phone_is_read_without_scrolling_sideways(reader):
     assert code.evaluate_all("(all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length") == 0
     fading = page.locator("article .goes-on")  # at its right edge, as what is wider than the screen does
     assert fading.evaluate_all("(all) => all.filter((one) => one.scrollWidth <= one.clientWidth).length") == 0
+
+
+def test_printed_numbers_are_seen_whole_on_a_phone(reader):
+    page = reader("07_how_attention_learns", "phone, dark")
+    numbers = page.locator(".output pre").filter(has_text="tensor(").filter(visible=True)
+    assert numbers.count() > 5
+    assert numbers.evaluate_all("(all) => all.filter((one) => one.scrollWidth > one.clientWidth + 1).length") == 0
+
+
+def test_a_long_verdict_stays_in_its_card_and_says_what_it_leaves_out(reader):
+    page = reader("13_real_model", "phone, dark")
+    form = page.locator("form.own-line[data-line='13.my-keys']")
+    form.locator("textarea").fill("my_keys = key.repeat(1, 3, 1, 1)")
+    form.get_by_role("button", name="Check").click()
+    form.get_by_text("Shown: ").wait_for()
+    assert form.locator(".both tr").count() < 10
+    assert form.locator(".both").bounding_box()["width"] < form.bounding_box()["width"]
 
 
 def test_what_is_written_on_is_in_sight_on_a_phone(reader):

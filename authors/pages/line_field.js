@@ -1,5 +1,6 @@
 // The field in which a learner writes a line of their own where no Python runs: on the site and on a deck of one's own.
 
+import { isNear } from "./differs.js";
 import { all, make } from "./kit.js";
 
 const SIGNS = ["_", "@", "(", ")", "[", "]", "<", "=", "-", ":", "~", "*"]; // which a phone's keyboard hides
@@ -124,54 +125,59 @@ export function setUpLine(form, { ready, before, done, keep, typed, again = "" }
 
 const depth = (x) => (Array.isArray(x) ? 1 + depth(x[0]) : 0);
 
-/** The first matrices in which two values differ, and which of each value it is. */
-function matrices(yours, expected) {
+/** Of a value a matrix to show, and which of its matrices it is: the first in which it differs from another like it. */
+function matrixOf(value, other, within) {
   const place = [];
-  const haveOneShape = (a, b) => JSON.stringify(shapeOf(a)) === JSON.stringify(shapeOf(b));
-  let [mine, other] = [yours, expected];
-  const isAlike = haveOneShape(mine, other);
+  let [mine, theirs] = [value, other];
   while (depth(mine) > 2) {
-    const at = isAlike
+    const at = theirs
       ? Math.max(
           0,
-          mine.findIndex((part, i) => words(part, 3) !== words(other[i], 3)),
+          mine.findIndex((part, i) => isOther(part, theirs[i], within)),
         )
       : 0;
     place.push(at);
     mine = mine[at];
-    if (isAlike) other = other[at];
+    theirs = theirs?.[at];
   }
-  while (depth(other) > 2) [other] = other;
-  return [rows(mine), rows(other), isAlike && place.length ? ` [${place.join(", ")}]` : ""];
+  return [rows(mine), place.length ? ` [${place.join(", ")}]` : ""];
+}
+/** Whether two values of one shape differ anywhere by more than is allowed. */
+function isOther(mine, theirs, within) {
+  if (Array.isArray(mine)) return mine.some((one, i) => isOther(one, theirs[i], within));
+  const areNumbers = typeof mine === "number" && typeof theirs === "number";
+  return areNumbers ? !isNear(mine, theirs, within) : mine !== theirs;
 }
 const shapeOf = (x) => (Array.isArray(x) ? [x.length, ...(x.length ? shapeOf(x[0]) : [])] : []);
 const rows = (x) => (depth(x) === 2 ? x : [depth(x) ? x : [x]]);
 
-const words = (x, decimals) => (Array.isArray(x) ? `[${x.map((one) => words(one, decimals))}]` : number(x, decimals));
 function number(x, decimals) {
   if (typeof x === "boolean") return x ? "True" : "False";
   if (!Number.isFinite(x)) return Number.isNaN(x) ? "nan" : x > 0 ? "∞" : "−∞";
   if (Number.isInteger(x) && Math.abs(x) < 1e6) return String(x).replace("-", "−");
   const fits = Math.abs(x) >= 10 ** -decimals && Math.abs(x) < 1000;
-  return (fits ? x.toFixed(decimals) : x.toExponential(2)).replace(/-/g, "−");
+  return (fits ? x.toFixed(decimals) : x.toExponential(decimals - 1)).replace(/-/g, "−");
 }
 
-/** The learner's value and the right one, with as many decimals as tell them apart, and what differs outlined. */
-function bothTables({ yours, expected }) {
-  const [mine, other, where] = matrices(yours, expected);
-  const decimals = [3, 5, 7].find((d) => words(mine, d) !== words(other, d)) ?? 3;
+/** The learner's value and the right one; where both have one shape, what differs is outlined, and its digits differ. */
+function bothTables({ yours, expected, within }) {
+  const isAlike = String(shapeOf(yours)) === String(shapeOf(expected));
+  const [mine, where] = matrixOf(yours, isAlike && expected, within);
+  const [other, there] = matrixOf(expected, isAlike && yours, within);
+  const differs = (i, j) => isAlike && isOther(mine[i][j], other[i][j], within);
+  const isTold = (d) =>
+    mine.every((row, i) => row.every((x, j) => !differs(i, j) || number(x, d) !== number(other[i][j], d)));
+  const decimals = [3, 5, 7].find(isTold) ?? 7;
   const size = (x) => `(${shapeOf(x).join(", ")}${shapeOf(x).length === 1 ? "," : ""})`;
   return [
-    table(mine, other, `yours${where}, ${size(yours)}`, decimals),
-    table(other, mine, `expected${where}, ${size(expected)}`, decimals),
+    table(mine, differs, `yours${where}, ${size(yours)}`, decimals),
+    table(other, differs, `expected${there}, ${size(expected)}`, decimals),
   ];
 }
-function table(matrix, other, title, decimals) {
+function table(matrix, differs, title, decimals) {
   const cell = (x, i, j) => {
     const text = number(x, decimals);
-    const there = other[i]?.[j];
-    const isOther = there === undefined || number(there, decimals) !== text;
-    return make("td", { className: isOther ? "differs" : "", textContent: isOther ? `≠ ${text}` : text });
+    return make("td", differs(i, j) ? { className: "differs", textContent: `≠ ${text}` } : { textContent: text });
   };
   const lines = matrix
     .slice(0, SHOWN)

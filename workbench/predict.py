@@ -220,7 +220,7 @@ class Blank(SilentForReaders, Prediction):
         status = super()._compare()
         if status != "right":
             return status
-        if not self.question.constant and self._is_written_down():
+        if self.question.form == "tensor" and not self.question.constant and self._is_written_down():
             self.comment = WRITTEN_DOWN
             return "wrong"
         failed = (one for one in self.question.second if not self._holds_with(one))

@@ -3,6 +3,7 @@
 import ast
 import re
 import symtable
+import types
 
 import torch
 from IPython import get_ipython
@@ -64,12 +65,19 @@ def right_with(numbers, gives, names=None):
 
 
 def value_with(source, name, numbers):
-    """What the name holds after this source has run with other numbers, name → rows; nothing else is changed.
+    """What the name holds after this source has run with other numbers, name → rows or code; nothing else is changed.
+
+    The notebook's functions find these numbers, too.
 
     Raises: whatever the source raises; KeyError if it gives the name nothing.
     """
     own = get_ipython().user_ns
     namespace = own | other_names(own, numbers)
+    for other, value in own.items():
+        if isinstance(value, types.FunctionType) and value.__globals__ is own:
+            again = types.FunctionType(value.__code__, namespace, other, value.__defaults__, value.__closure__)
+            again.__kwdefaults__ = value.__kwdefaults__
+            namespace[other] = again
     namespace.pop(name, None)  # what the line gave before is not what it gives with these numbers
     exec(compile(source, f"<{name} with other numbers>", "exec"), namespace)
     return namespace[name]

@@ -298,6 +298,10 @@ def test_a_line_is_judged_in_a_page_opened_as_a_file(browser, built):
     page.goto((built / "notebooks" / "03_masking.html").as_uri())
     field = write(page, "my_real = positions <= lengths[:, None]")
     expect(field.locator(".verdict")).to_contain_text("wrong by one position")
+    assert field.locator("td.differs").count() == 2, "of each value one number"
+    field = write(page, "my_real = positions[:, None] < lengths")
+    expect(field.locator(".verdict")).to_contain_text("(3, 2)")
+    assert not field.locator("td.differs").count(), "no number stands at a place of another shape"
     page.close()
 
 

@@ -91,7 +91,8 @@ def test_named_wrong_values_are_told_by_their_names(lessons, tmp_path, id):
     calls, slips = [], []
     for slip in line["slips"]:
         kind, shape, numbers = kinds[slip["value"]["t"]][:3]
-        data = f"torch.tensor({numbers}, dtype=torch.{kind}).reshape({shape})".replace("'nan'", "math.nan")
+        data = f"torch.tensor({numbers}, dtype=torch.{kind}).reshape({shape})"
+        data = data.replace("'nan'", "math.nan").replace("'-inf'", "-math.inf")
         calls.append(["judge", 0, id, f"import math\nimport torch\n{line['name']} = {data}"])
         slips.append(slip["name"])
     assert [said.get("slip") for said in in_page(tmp_path, calls, [lesson])] == slips

@@ -26,6 +26,9 @@ GIVEN_UP = "show"
 UNCALLED = (
     "Your line gives the function itself, not its result. The brackets are missing: call it with `()` behind its name."
 )
+WRITTEN_DOWN = (
+    "The numbers are right, but your line only writes them down. Compute them: with other inputs they would be others."
+)
 
 
 def predict(question, guess, truth=..., /, **slips):
@@ -215,17 +218,30 @@ class Blank(SilentForReaders, Prediction):
 
     def _compare(self):
         status = super()._compare()
+        if status != "right":
+            return status
+        if self.question.form == "tensor" and not self.question.constant and self._is_written_down():
+            self.comment = WRITTEN_DOWN
+            return "wrong"
         failed = (one for one in self.question.second if not self._holds_with(one))
-        if status == "right" and (other := next(failed, None)):
+        if other := next(failed, None):
             self.comment = self.by_chance(other)
             return "wrong"
         return status
+
+    def _is_written_down(self):
+        name = self._name()
+        source = second_input.line_of(name)
+        return source is not None and second_input.is_written_down(source, name)
+
+    def _name(self):
+        return self.question.id.partition(".")[2].replace("-", "_")
 
     def _holds_with(self, other):
         """Whether the learner's line gives what it should with another input of the record, too."""
         numbers = dict(other)
         always = numbers.pop("always", False)
-        gives, name = numbers.pop("gives"), self.question.id.partition(".")[2].replace("-", "_")
+        gives, name = numbers.pop("gives"), self._name()
         source = second_input.line_of(name)
         if source is None or not (always or second_input.reads(source, numbers.keys())):  # there is nothing to try
             return True
@@ -233,7 +249,7 @@ class Blank(SilentForReaders, Prediction):
             mine = reader.read(self.question, second_input.value_with(source, name, numbers))
         except Exception:  # whatever the line raises with other numbers
             return False
-        return _same(mine, reader.read(self.question, gives), 1e-3)
+        return _same(mine, reader.read(self.question, second_input.right_with(numbers, gives)), 1e-3)
 
     @staticmethod
     def by_chance(other):
@@ -242,7 +258,10 @@ class Blank(SilentForReaders, Prediction):
         gives = numbers.pop("gives")
         numbers.pop("always", None)
         inputs = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
-        return f"On these numbers your line is right by chance. With {inputs} it should give `{gives}`, and does not."
+        by_chance = f"On these numbers your line is right by chance. With {inputs} it"
+        if isinstance(gives, str):  # which is the line itself
+            return f"{by_chance} does not give what it should."
+        return f"{by_chance} should give `{gives}`, and does not."
 
     def ask(self):
         raise NotYet(self.request)
@@ -393,6 +412,10 @@ def _set_difference(mine, wanted):
 def _shape_difference(here, there, mine, wanted, within):
     """What the shape of the learner's line is and should be, in a sentence."""
     sentence = f"Its shape is {show.value(here)}, and should be {show.value(there)}."
+    if here == there[::-1] and len(here) == 2:
+        turned = [mine[row * here[1] + column] for column in range(here[1]) for row in range(here[0])]
+        if _same(turned, wanted, within):
+            return f"Rows and columns have changed places. {sentence}"
     if len(mine) == len(wanted) and _same(mine, wanted, within):
         return f"The right numbers, but the shape is part of the answer. {sentence}"
     return sentence

@@ -1,5 +1,6 @@
 // The field in which a learner writes a line of their own where no Python runs: on the site and on a deck of one's own.
 
+import { isNear } from "./differs.js";
 import { all, make } from "./kit.js";
 
 const SIGNS = ["_", "@", "(", ")", "[", "]", "<", "=", "-", ":", "~", "*"]; // which a phone's keyboard hides
@@ -127,50 +128,55 @@ export function setUpLine(form, { ready, before, done, keep, typed, again = "" }
 
 const depth = (x) => (Array.isArray(x) ? 1 + depth(x[0]) : 0);
 
-/** The first matrices in which two values differ, and which of each value it is. */
-function matrices(yours, expected) {
+/** Of a value a matrix to show, and which of its matrices it is: the first in which it differs from another like it. */
+function matrixOf(value, other, within) {
   const place = [];
-  const haveOneShape = (a, b) => JSON.stringify(shapeOf(a)) === JSON.stringify(shapeOf(b));
-  let [mine, other] = [yours, expected];
-  const isAlike = haveOneShape(mine, other);
+  let [mine, theirs] = [value, other];
   while (depth(mine) > 2) {
-    const at = isAlike
+    const at = theirs
       ? Math.max(
           0,
-          mine.findIndex((part, i) => words(part, 3) !== words(other[i], 3)),
+          mine.findIndex((part, i) => isOther(part, theirs[i], within)),
         )
       : 0;
     place.push(at);
     mine = mine[at];
-    if (isAlike) other = other[at];
+    theirs = theirs?.[at];
   }
-  while (depth(other) > 2) [other] = other;
-  return [rows(mine), rows(other), isAlike && place.length ? ` [${place.join(", ")}]` : ""];
+  return [rows(mine), place.length ? ` [${place.join(", ")}]` : ""];
+}
+/** Whether two values of one shape differ anywhere by more than is allowed. */
+function isOther(mine, theirs, within) {
+  if (Array.isArray(mine)) return mine.some((one, i) => isOther(one, theirs[i], within));
+  const areNumbers = typeof mine === "number" && typeof theirs === "number";
+  return areNumbers ? !isNear(mine, theirs, within) : mine !== theirs;
 }
 const shapeOf = (x) => (Array.isArray(x) ? [x.length, ...(x.length ? shapeOf(x[0]) : [])] : []);
 const rows = (x) => (depth(x) === 2 ? x : [depth(x) ? x : [x]]);
 
-const words = (x, decimals) => (Array.isArray(x) ? `[${x.map((one) => words(one, decimals))}]` : number(x, decimals));
 function number(x, decimals) {
   if (typeof x === "boolean") return x ? "True" : "False";
   if (!Number.isFinite(x)) return Number.isNaN(x) ? "nan" : x > 0 ? "∞" : "−∞";
   if (Number.isInteger(x) && Math.abs(x) < 1e6) return String(x).replace("-", "−");
   const fits = Math.abs(x) >= 10 ** -decimals && Math.abs(x) < 1000;
-  return (fits ? x.toFixed(decimals) : x.toExponential(2)).replace(/-/g, "−");
+  return (fits ? x.toFixed(decimals) : x.toExponential(decimals - 1)).replace(/-/g, "−");
 }
 
-/** The learner's value and the right one, with as many decimals as tell them apart, and what differs outlined. */
-function bothTables({ yours, expected }, isNarrow) {
-  const [mine, other, where] = matrices(yours, expected);
-  const decimals = [3, 5, 7].find((d) => words(mine, d) !== words(other, d)) ?? 3;
+/** The learner's value and the right one; where both have one shape, what differs is outlined, and its digits differ. */
+function bothTables({ yours, expected, within }, isNarrow) {
+  const isAlike = String(shapeOf(yours)) === String(shapeOf(expected));
+  const [mine, where] = matrixOf(yours, isAlike && expected, within);
+  const [other, there] = matrixOf(expected, isAlike && yours, within);
+  const differs = (i, j) => isAlike && isOther(mine[i][j], other[i][j], within);
+  const isTold = (d) =>
+    mine.every((row, i) => row.every((x, j) => !differs(i, j) || number(x, d) !== number(other[i][j], d)));
+  const decimals = [3, 5, 7].find(isTold) ?? 7;
   const size = (x) => `(${shapeOf(x).join(", ")}${shapeOf(x).length === 1 ? "," : ""})`;
-  const isOther = (one, there) =>
-    one === undefined || there === undefined || number(one, decimals) !== number(there, decimals);
-  const places = shownPlaces(mine, other, isOther, isNarrow);
-  const table = (matrix, counterpart, title) => {
+  const places = shownPlaces(mine, other, differs, isNarrow);
+  const table = (matrix, title) => {
     const cell = (i, j) => {
-      const [text, differs] = [number(matrix[i][j], decimals), isOther(matrix[i][j], counterpart[i]?.[j])];
-      return make("td", { className: differs ? "differs" : "", textContent: differs ? `≠ ${text}` : text });
+      const text = number(matrix[i][j], decimals);
+      return make("td", differs(i, j) ? { className: "differs", textContent: `≠ ${text}` } : { textContent: text });
     };
     const header = (i) => make("th", { textContent: i });
     const columns = places.columns.filter((j) => j < matrix[0].length);
@@ -182,17 +188,16 @@ function bothTables({ yours, expected }, isNarrow) {
     return make("div", { className: "value" }, make("table", {}, caption, make("tbody", {}, ...lines)));
   };
   return [
-    table(mine, other, `yours${where}, ${size(yours)}`),
-    table(other, mine, `expected${where}, ${size(expected)}`),
+    table(mine, `yours${where}, ${size(yours)}`),
+    table(other, `expected${there}, ${size(expected)}`),
     ...(places.leftOut ? [make("p", { className: "how", textContent: places.leftOut })] : []),
   ];
 }
 
 /** Which rows and columns are shown: all where they are few, otherwise the first that differ; and what that leaves out. */
-function shownPlaces(mine, other, isOther, isNarrow) {
+function shownPlaces(mine, other, differs, isNarrow) {
   const counts = [Math.max(mine.length, other.length), Math.max(mine[0]?.length ?? 0, other[0]?.length ?? 0)];
   const [everyRow, everyColumn] = counts.map((count) => [...Array(count).keys()]);
-  const differs = (i, j) => isOther(mine[i]?.[j], other[i]?.[j]);
   const choice = (every, most, isOfInterest, name) => {
     if (every.length <= most + 1) return { shown: every, words: [] };
     const different = every.filter(isOfInterest);
@@ -206,7 +211,6 @@ function shownPlaces(mine, other, isOther, isNarrow) {
   };
   const most = isNarrow ? ON_A_PHONE : SHOWN;
   const rows = choice(everyRow, most.rows, (i) => everyColumn.some((j) => differs(i, j)), "row");
-
   const columns = choice(everyColumn, most.columns, (j) => rows.shown.some((i) => differs(i, j)), "column");
   const parts = [...rows.words, ...columns.words];
   return {

@@ -19,6 +19,7 @@ from torch import nn
 
 from attn_lib import Cache
 from workbench.display.show import marked
+from workbench.questions import second_input
 
 KINDS = {torch.bool: "bool", torch.int64: "int64", torch.float32: "float32", torch.float64: "float64"}
 MODULES = {"torch": torch, "math": math, "torch.nn.functional": nn.functional, "torch.nn": nn}
@@ -143,16 +144,16 @@ class OwnLines:
     def _question(self, blank):
         """What the page has to know of the question: a tensor is compared, a number is read as a guess is."""
         if blank.question.form == "tensor":
-            return {"form": "tensor", "within": blank.question.within}
+            return {"form": "tensor", "within": blank.question.within, "constant": blank.question.constant}
         return blank.for_a_page() | {"answer": ""}
 
     def _second_input(self, blank, other):
         """The other numbers with which a line is tried again, the right result, and the sentence on a wrong one."""
         numbers = dict(other)
         always = numbers.pop("always", False)
-        gives = torch.tensor(numbers.pop("gives"))
+        gives = torch.as_tensor(second_input.right_with(numbers, numbers.pop("gives"), self._before))
         gives = self.data(gives if gives.dtype == torch.bool else gives.double(), LARGEST)
-        others = {one: torch.as_tensor(rows, dtype=self._before[one].dtype) for one, rows in numbers.items()}
+        others = second_input.other_names(self._before, numbers)
         return {
             "names": {one: self.data(rows, LARGEST) for one, rows in others.items()},
             "gives": gives,

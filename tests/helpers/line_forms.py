@@ -71,6 +71,8 @@ my_shifted = large.amax(dim=-1, keepdim=True) - large
 my_shifted = large - large.max(dim=-1, keepdim=True)
 """,
     "03.my-real": """
+my_real = positions[:, None] < lengths
+my_real = lengths[:, None] < positions
 my_real = positions + 1 <= lengths[:, None]
 my_real = (positions < lengths[:, None]).float()
 my_real = positions > lengths[:, None]
@@ -95,6 +97,7 @@ my_before = scores.masked_fill(~mask, -math.inf)
 my_before = torch.softmax(scores.masked_fill_(~mask, -math.inf), dim=-1)
 """,
     "03.my-triangle": """
+my_triangle = torch.ones(3, 3, dtype=torch.bool).tril(1)
 my_triangle = [[i >= j for j in range(3)] for i in range(3)]
 my_triangle = [[i > j for j in range(3)] for i in range(3)]
 my_triangle = torch.ones(3, 3).tril().bool()
@@ -404,9 +407,31 @@ my_state = state + next([key[:, None] * value])
 """,
 }
 
+# Wrong lines that give the right numbers with the lesson's inputs, as another name that holds the same numbers does.
+BY_CHANCE = [
+    ("01.my-keys", "my_keys = torch.tensor([[0.0, 1, 1], [4, 4, 0], [2, 3, 1]])  # typed"),
+    ("02.my-shifted", "my_shifted = small - 4"),
+    ("04.my-merged", "my_merged = numbered"),
+    ("04.my-merged", "my_merged = wrong.reshape(1, 3, 4)"),
+    ("07.my-grad-W-q", "my_grad_W_q = moving"),
+    ("09.my-scores", "my_scores = x @ W @ heard.T"),
+    ("09.my-scores", "my_scores = x @ M.T @ heard.T"),
+    ("10.my-output", "my_output = outputs[2:]"),
+    ("10.my-scores", "my_scores = scores"),
+    ("11.my-normed", "my_normed = normed"),
+    ("12.my-factor", "my_factor = torch.exp(-m)"),
+    ("12.my-l", "my_l = torch.exp(a[0] - m_both[0]) * a[1] + torch.exp(b[0] - m_both) * b[1]"),
+    ("14.my-chunk", "my_chunk = faded * before.T + (left[:, None] * keys).T @ values"),
+    ("14.my-chunk", "my_chunk = before / 8 + (left[:, None] * keys).T @ values"),
+    ("03.my-real", "my_real = lengths[:, None] != positions"),
+    ("03.my-before", "my_before = torch.softmax(scores.masked_fill(~mask, -10), dim=-1)"),
+    ("14.my-delta", "my_delta = number * cup_key"),
+]
+
 
 def forms():
     """Pairs of a line's id and a way to write it."""
+    yield from BY_CHANCE
     for id, written in FORMS.items():
         lines = written.strip().split("\n") if isinstance(written, str) else written
         yield from ((id, line.replace("\\n", "\n")) for line in lines)

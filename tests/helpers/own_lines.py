@@ -111,7 +111,8 @@ def in_kernel(id, line, lesson, source, monkeypatch):
         truth = answer_of(line["right"], line, lesson)
         slips = {slip["name"]: answer_of(slip["value"], line, lesson) for slip in line["slips"]}
         exec(source, names)
-        notebook = types.SimpleNamespace(user_ns={**names, "In": [source]})  # where a second input is tried
+        names["In"] = [source]
+        notebook = types.SimpleNamespace(user_ns=names)  # where a second input is tried
         monkeypatch.setattr(second_input, "get_ipython", lambda: notebook)
         found = predict.Blank(questions.question(id), names[line["name"]], truth, slips)
         return found.status, found.slip, found.comment

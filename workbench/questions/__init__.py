@@ -15,7 +15,9 @@ One file a lesson, one record a question, read alike by notebooks, pages, decks 
     slips     known mistakes: label (at most 24 characters) and says (where to look, never the answer itself)
     common    slips that several lessons know, from common.toml
     second    of an own line that a wrong one could equal by chance: other inputs, each tried on a line that reads its
-              names: other numbers for them, and what the line then gives; with always = true on every line
+              names: other numbers for them, or code for these, and what the line then gives, or code for it; with
+              always = true on every line
+    constant  true for an own line without inputs: its numbers may be written down
 
 What somebody answers who makes a slip is computed by the notebook and handed over under the slip's name. The question
 that a lesson opens with, before a word of it was read, is called opening; all of it stands in its record, with
@@ -48,7 +50,7 @@ class Question:
         self.within = record.get("within", show.RTOL if self.form == "tensor" else show.BY_HAND)
         self.range, self.which = record.get("range"), record.get("which", False)
         self.options, self.rows = record.get("options", {}), record.get("rows", [])
-        self.second = record.get("second", [])
+        self.second, self.constant = record.get("second", []), record.get("constant", False)
         self.choices, self.right = record.get("choices", list(self.options)), record.get("right")
         if "choices" in record and self.right not in self.choices:
             raise ValueError(f"{id}: right = {self.right!r} is none of its choices, {', '.join(self.choices)}")

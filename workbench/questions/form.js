@@ -27,6 +27,7 @@ function render({ model, el }) {
     isOpen = model.get("is_open");
     giveUp.hidden = !isOpen;
     root.classList.toggle("answered", !isOpen);
+    root.classList.toggle("judged", Boolean(model.get("verdict"))); // which says itself how to write what could not be read
     if (verdict.innerHTML === model.get("verdict")) return;
     verdict.innerHTML = model.get("verdict");
     entry.again();

@@ -1,7 +1,9 @@
 """A learner's own line with other numbers, where those of the lesson let a wrong line pass."""
 
 import ast
+import re
 import symtable
+import types
 
 import torch
 from IPython import get_ipython
@@ -28,14 +30,54 @@ def reads(source, names):
     return names <= {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
 
 
+WRITTEN = (  # what a result consists of that is written down number by number
+    r"(?:torch\.(?:tensor|as_tensor|stack|bool|float\d*|double|int\d*|long|inf|nan)|math\.(?:inf|nan)|float|dtype|True|False"
+    r"|\.(?:reshape|view|T)|e(?=[-\d])|[-+\d\s.,()\[\]=])*"
+)
+
+
+def is_written_down(source, name):
+    """Whether a line computes nothing: it writes the result down, with which other numbers change nothing."""
+    code = re.sub(r"#.*|^\s*import \w+$", "", source, flags=re.M)
+    return bool(re.fullmatch(rf"\s*{name}\s*={WRITTEN}", code))
+
+
+def other_names(names, numbers):
+    """The values of other numbers, name → rows or code, where the names have these values."""
+    return {one: _value(rows, names, names[one]) for one, rows in numbers.items()}
+
+
+def _value(rows, names, own):
+    """Rows as a tensor that lies in memory as the lesson's does; code is worked out."""
+    value = eval(rows, {"torch": torch} | names) if isinstance(rows, str) else torch.as_tensor(rows)
+    if not isinstance(own, torch.Tensor):
+        return value
+    value = value.to(own.dtype)
+    return torch.empty_like(own).copy_(value) if value.shape == own.shape else value
+
+
+def right_with(numbers, gives, names=None):
+    """What a right line gives with other numbers: `gives`, or what its code comes to; names are the notebook's."""
+    if not isinstance(gives, str):
+        return gives
+    names = get_ipython().user_ns if names is None else names
+    return eval(gives, {"torch": torch} | names | other_names(names, numbers))
+
+
 def value_with(source, name, numbers):
-    """What the name holds after this source has run with other numbers, name → rows; nothing else is changed.
+    """What the name holds after this source has run with other numbers, name → rows or code; nothing else is changed.
+
+    The notebook's functions find these numbers, too.
 
     Raises: whatever the source raises; KeyError if it gives the name nothing.
     """
     own = get_ipython().user_ns
-    others = {other: torch.as_tensor(rows, dtype=own[other].dtype) for other, rows in numbers.items()}
-    namespace = own | others
+    namespace = own | other_names(own, numbers)
+    for other, value in own.items():
+        if isinstance(value, types.FunctionType) and value.__globals__ is own:
+            again = types.FunctionType(value.__code__, namespace, other, value.__defaults__, value.__closure__)
+            again.__kwdefaults__ = value.__kwdefaults__
+            namespace[other] = again
     namespace.pop(name, None)  # what the line gave before is not what it gives with these numbers
     exec(compile(source, f"<{name} with other numbers>", "exec"), namespace)
     return namespace[name]

@@ -23,6 +23,11 @@ import { Dtype, ELLIPSIS, isNumber, kindOf, Thing, Tuple } from "./values.js";
 
 const UNCALLED =
   "Your line gives the function itself, not its result. The brackets are missing: call it with `()` behind its name.";
+const WRITTEN_DOWN =
+  "The numbers are right, but your line only writes them down. Compute them: with other inputs they would be others.";
+// As workbench/questions/second_input.py has it: what a result consists of that is written down number by number.
+const WRITTEN =
+  /^(?:torch\.(?:tensor|as_tensor|stack|bool|float\d*|double|int\d*|long|inf|nan)|math\.(?:inf|nan)|float|dtype|True|False|\.(?:reshape|view|T)|e(?=[-\d])|[-+\d\s.,()[\]=])*$/;
 const AGAIN = "Mend your line and compare it again, or look at the course's.";
 
 // ------------------------------------------------------------------------------------------------- what was recorded
@@ -190,10 +195,13 @@ function sayDifference(mine, wanted, within) {
   const [ours, theirs] = [flat(mine), flat(wanted)];
   if (String(here) === String(there)) return difference(ours, theirs, within);
   const shapes = `Its shape is ${shapeInWords(here)}, and should be ${shapeInWords(there)}.`;
-  const isAlike =
-    ours.length === theirs.length &&
-    ours.every((x, i) => typeof x === typeof theirs[i] && isNear(Number(x), Number(theirs[i]), within));
-  return isAlike ? `The right numbers, but the shape is part of the answer. ${shapes}` : shapes;
+  const isAlike = (list) =>
+    list.length === theirs.length &&
+    list.every((x, i) => typeof x === typeof theirs[i] && isNear(Number(x), Number(theirs[i]), within));
+  const isTurned = here.length === 2 && String(here) === String([...there].reverse());
+  if (isTurned && isAlike(mine[0].flatMap((_, column) => mine.map((row) => row[column]))))
+    return `Rows and columns have changed places. ${shapes}`;
+  return isAlike(ours) ? `The right numbers, but the shape is part of the answer. ${shapes}` : shapes;
 }
 
 /** What is said to several results of a call, of which one is asked for, or "". */
@@ -252,6 +260,8 @@ export function judge(id, source, lesson, done = new Set(), read = null) {
     if (["right", "wrong"].includes(verdict.status))
       refuseUnsure(line, value, lineValue(line, source, lesson, done, true));
     if (verdict.status !== "right") return verdict;
+    if (line.question.form === "tensor" && !line.question.constant && isWrittenDown(source, line.name))
+      return { status: "wrong", says: WRITTEN_DOWN, slip: null, again: AGAIN };
     const failed = line.second?.find((other) => isByChance(other, line, source, lesson, done));
     return failed ? { status: "wrong", says: failed.says, slip: null, again: AGAIN } : verdict;
   } catch (error) {
@@ -283,6 +293,11 @@ function unknown(what, close) {
     status: "unknown",
     says: `${what[0].toUpperCase()}${what.slice(1)} cannot be tried here, only in the notebook.${meant}`,
   };
+}
+
+function isWrittenDown(source, name) {
+  const [before, ...after] = source.replace(/#.*|^\s*import \w+$/gm, "").split("=");
+  return before.trim() === name && WRITTEN.test(after.join("="));
 }
 
 /** Whether a line that is right with the lesson's numbers is wrong with others; always: even if it reads none of them. */
@@ -345,7 +360,7 @@ function verdictOn(line, value, lesson) {
     .map((slip) => ({ ...slip, gap: largestGap(mine, slip.value) }))
     .sort((a, b) => a.gap - b.gap);
   const shape = formOf(mine);
-  const both = shape === "ragged" || Array.isArray(value) ? {} : { yours: mine, expected: wanted };
+  const both = shape === "ragged" || Array.isArray(value) ? {} : { yours: mine, expected: wanted, within };
   const says = near[0]?.says ?? (severalForOne(value, wanted) || sayDifference(mine, wanted, within));
   return { status: "wrong", slip: near[0]?.name ?? null, says, again: AGAIN, ...both };
 }

@@ -233,7 +233,7 @@ export function expand(tensor, sizes) {
   return viewOf(tensor, shape, strides);
 }
 
-export function broadcast(shapes, what) {
+function broadcast(shapes, what) {
   const length = Math.max(...shapes.map((shape) => shape.length));
   return Array.from({ length }, (_, i) => {
     const sizes = shapes.map((shape) => shape[i - length + shape.length] ?? 1);

@@ -55,6 +55,10 @@ function refuseBool(what, ...parts) {
   const holdsBool = parts.some((one) => kindFor(one) === "bool");
   refuse(holdsBool, "RuntimeError", `\`${what}\` is not for True and False; \`~\` exchanges them in a mask`);
 }
+const numbersOnly = (x, what) => {
+  refuseBool(what, x);
+  return x;
+};
 function entrywise(what, entry, kind = (common) => common) {
   return (a, b) => {
     const common = commonKind([a, b]);
@@ -78,14 +82,25 @@ const comparison = (what, entry) => entrywise(what, entry, () => "bool");
 const power = entrywise("**", (x, y) =>
   x === 1 ? 1 : Math.abs(x) < Infinity && Math.abs(y) < Infinity ? x ** y : unknown("a power of ∞"),
 );
+const minus = entrywise("-", (x, y) => x - y);
+function overNonzero(what, entry) {
+  const work = entrywise(what, entry);
+  return (a, b) => {
+    refuseZero(a, b);
+    return work(a, b);
+  };
+}
 
 export const BINARY = {
   "+": entrywise("+", (x, y) => x + y),
-  "-": (a, b) => (refuseBool("-", a, b), entrywise("-", (x, y) => x - y)(a, b)),
+  "-": (a, b) => {
+    refuseBool("-", a, b);
+    return minus(a, b);
+  },
   "*": entrywise("*", (x, y) => x * y),
   "/": entrywise("/", (x, y) => x / y, floating),
-  "//": (a, b) => (refuseZero(a, b), entrywise("//", floorDiv)(a, b)),
-  "%": (a, b) => (refuseZero(a, b), entrywise("%", modulo)(a, b)),
+  "//": overNonzero("//", floorDiv),
+  "%": overNonzero("%", modulo),
   "**": (a, b) => {
     const common = commonKind([a, b]);
     if (common === "bool") throw new Unknown("`**` of True and False");
@@ -115,8 +130,8 @@ function refuseZero(a, b) {
 }
 
 export const UNARY = {
-  "-": (x) => (refuseBool("-", x), t.map(x, (one) => -one)),
-  "+": (x) => (refuseBool("+", x), x),
+  "-": (x) => t.map(numbersOnly(x, "-"), (one) => -one),
+  "+": (x) => numbersOnly(x, "+"),
   "~": (x) => {
     refuse(t.isFloat(x.dtype), "TypeError", `\`~\` exchanges True and False; this tensor holds ${x.dtype}`);
     return t.map(x, (one) => (x.dtype === "bool" ? 1 - one : -one - 1));
@@ -132,8 +147,11 @@ const FLOAT_ENTRIES = {
 const ENTRIES = { abs: Math.abs, square: (x) => x * x, relu: (x) => (x > 0 || Number.isNaN(x) ? x : 0) };
 const TESTS = { isnan: Number.isNaN, isinf: (x) => Math.abs(x) === Infinity, logical_not: (x) => x === 0 };
 
-const needFloat = (x, name) =>
+/** The tensor, which must hold floating-point numbers. */
+function needFloat(x, name) {
   refuse(isWhole(x), "RuntimeError", `${name} needs floating-point numbers, and this tensor holds ${x.dtype}`);
+  return x;
+}
 
 // ------------------------------------------------------------------------------------------------------ along axes
 
@@ -142,10 +160,11 @@ const lower = (x, y) => (Number.isNaN(x) || x < y ? x : y);
 const largest = (list) => (list.length ? list.reduce(bigger) : unknown("the largest of nothing"));
 const smallest = (list) => (list.length ? list.reduce(lower) : unknown("the smallest of nothing"));
 const sumKind = (x, dtype) => dtype ?? (isWhole(x) ? "int64" : x.dtype);
-/** Refuses a tensor without numbers, and one of True and False where they are not allowed. */
-function refuseEmpty(x, name, allowsBool = true) {
+/** The tensor, which must hold numbers, and not True and False where they are not allowed. */
+function notEmpty(x, name, allowsBool = true) {
   if (x.shape.includes(0)) throw new Unknown(`${name} of nothing`);
   refuse(!allowsBool && x.dtype === "bool", "RuntimeError", `${name} is not for True and False`);
+  return x;
 }
 const sum = (x, dim, keepdim, dtype) =>
   t.reduced(dtype ? t.cast(x, dtype) : x, dim, keepdim, sumKind(x, dtype), t.total);
@@ -190,10 +209,10 @@ function logShares(list) {
 const placeOf = (list, best) => list.findIndex((x) => Object.is(x, best) || x === best);
 function best(name, choose) {
   return (x, dim, keepdim) => {
-    if (dim === null) return refuseEmpty(x, name), t.reduced(x, null, false, x.dtype, choose);
+    if (dim === null) return t.reduced(notEmpty(x, name), null, false, x.dtype, choose);
     if (!isNumber(dim)) return (name === "max" ? maximum : minimum)(x, dim);
     const axis = integer(dim);
-    refuseEmpty(x, name);
+    notEmpty(x, name);
     const values = t.reduced(x, axis, keepdim, x.dtype, choose);
     return Tuple.named(["values", "indices"], values, places(x, axis, keepdim, choose));
   };
@@ -432,7 +451,7 @@ function taking(name, words, work, isOfF = false) {
         const rest = own in given ? [given[own]] : positional.slice(i);
         refuse(!rest.length, "TypeError", `\`${name}\` is missing its argument \`${own}\``);
         delete given[own];
-        const flat = rest.length === 1 && rest[0] instanceof Array ? rest[0] : rest;
+        const flat = rest.length === 1 && Array.isArray(rest[0]) ? rest[0] : rest;
         return flat.map(read);
       }
       const isPlaced = i < Math.min(positional.length, places);
@@ -455,18 +474,18 @@ function taking(name, words, work, isOfF = false) {
 const BOTH = {
   softmax: ["input:t dim:i dtype:d=None", (x, dim, dtype) => shares(x, dim, dtype, "softmax", softmaxOf)],
   log_softmax: ["input:t dim:i dtype:d=None", (x, dim, dtype) => shares(x, dim, dtype, "log_softmax", logShares)],
-  logsumexp: ["input:t dim:I keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "logsumexp"), t.reduced(x, dim, keepdim, floating(x.dtype), logsumexp))],
+  logsumexp: ["input:t dim:I keepdim:b=False", (x, dim, keepdim) => t.reduced(notEmpty(x, "logsumexp"), dim, keepdim, floating(x.dtype), logsumexp)],
   sum: ["input:t dim:I=None keepdim:b=False dtype:d=None", sum],
   mean: ["input:t dim:I=None keepdim:b=False dtype:d=None", mean],
-  norm: ["input:t p:a=2 dim:I=None keepdim:b=False", (x, p, dim, keepdim) => (needFloat(x, "norm"), Number(p) === 2 ? t.reduced(x, dim, keepdim, x.dtype, (list) => Math.sqrt(t.total(list.map((one) => one * one)))) : unknown("another norm"))],
+  norm: ["input:t p:a=2 dim:I=None keepdim:b=False", (x, p, dim, keepdim) => Number(p) === 2 ? t.reduced(needFloat(x, "norm"), dim, keepdim, x.dtype, (list) => Math.sqrt(t.total(list.map((one) => one * one)))) : unknown("another norm")],
   var: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:i=None", (x, ...how) => variance(x, ...axesAndCorrection(...how))],
   std: ["input:t dim:a=None unbiased:a=None keepdim:b=False correction:i=None", (x, ...how) => variance(x, ...axesAndCorrection(...how), Math.sqrt)],
-  amax: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "amax"), t.reduced(x, dim, keepdim, x.dtype, largest))],
-  amin: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "amin"), t.reduced(x, dim, keepdim, x.dtype, smallest))],
+  amax: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(notEmpty(x, "amax"), dim, keepdim, x.dtype, largest)],
+  amin: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(notEmpty(x, "amin"), dim, keepdim, x.dtype, smallest)],
   max: ["input:t dim:a=None keepdim:b=False", best("max", largest)],
   min: ["input:t dim:a=None keepdim:b=False", best("min", smallest)],
-  argmax: ["input:t dim:i=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "argmax", false), places(x, dim, keepdim, largest))],
-  argmin: ["input:t dim:i=None keepdim:b=False", (x, dim, keepdim) => (refuseEmpty(x, "argmin", false), places(x, dim, keepdim, smallest))],
+  argmax: ["input:t dim:i=None keepdim:b=False", (x, dim, keepdim) => places(notEmpty(x, "argmax", false), dim, keepdim, largest)],
+  argmin: ["input:t dim:i=None keepdim:b=False", (x, dim, keepdim) => places(notEmpty(x, "argmin", false), dim, keepdim, smallest)],
   any: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => list.some(isOn))],
   all: ["input:t dim:I=None keepdim:b=False", (x, dim, keepdim) => t.reduced(x, dim, keepdim, "bool", (list) => list.every(isOn))],
   cumsum: ["input:t dim:i dtype:d=None", (x, dim, dtype) => t.along(x, dim, sumKind(x, dtype), (list) => { let so = 0; t.total(list); return list.map((one) => (so += one)); })],
@@ -642,7 +661,7 @@ export function indexed(x, key) {
         throw new Unknown("an index of tensors in a list");
       if (Array.isArray(one) && one.some(Array.isArray) && !(key instanceof Tuple))
         throw new Unknown("an index of lists in a list");
-      return one instanceof Array
+      return Array.isArray(one)
         ? tensorOf(one.length ? one : unknown("an empty index"))
         : unknown(`${kindOf(one)} as an index`);
     }),

@@ -58,6 +58,7 @@ def test_page_and_kernel_say_the_same_of_every_form(lessons, tmp_path, monkeypat
         assert (id, source) not in own or id in OTHERWISE or page["status"] == "right", (
             f"{id}: the course's own: {page}"
         )
+        assert (id, source) not in line_forms.BY_CHANCE or page["status"] == "wrong", f"{id}: right by chance: {source}"
         name, line = lines[id]
         status, slip, comment = in_kernel(id, line, lessons[name], source, monkeypatch)
         assert (SAME.get(page["status"], page["status"]), page.get("slip")) == (status, slip), f"{id}: {source}"
@@ -90,7 +91,8 @@ def test_named_wrong_values_are_told_by_their_names(lessons, tmp_path, id):
     calls, slips = [], []
     for slip in line["slips"]:
         kind, shape, numbers = kinds[slip["value"]["t"]][:3]
-        data = f"torch.tensor({numbers}, dtype=torch.{kind}).reshape({shape})".replace("'nan'", "math.nan")
+        data = f"torch.tensor({numbers}, dtype=torch.{kind}).reshape({shape})"
+        data = data.replace("'nan'", "math.nan").replace("'-inf'", "-math.inf")
         calls.append(["judge", 0, id, f"import math\nimport torch\n{line['name']} = {data}"])
         slips.append(slip["name"])
     assert [said.get("slip") for said in in_page(tmp_path, calls, [lesson])] == slips
@@ -297,6 +299,10 @@ def test_a_line_is_judged_in_a_page_opened_as_a_file(browser, built):
     page.goto((built / "notebooks" / "03_masking.html").as_uri())
     field = write(page, "my_real = positions <= lengths[:, None]")
     expect(field.locator(".verdict")).to_contain_text("wrong by one position")
+    assert field.locator("td.differs").count() == 2, "of each value one number"
+    field = write(page, "my_real = positions[:, None] < lengths")
+    expect(field.locator(".verdict")).to_contain_text("(3, 2)")
+    assert not field.locator("td.differs").count(), "no number stands at a place of another shape"
     page.close()
 
 

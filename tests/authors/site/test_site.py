@@ -694,6 +694,7 @@ def test_a_right_guess_opens_its_answer_and_is_counted(reader):
     form.get_by_role("button", name="Check").click()
     verdict.get_by_text("✓ Right.").wait_for()
     form.get_by_text("The answer: [0.5, 1.5]").wait_for()
+    assert not form.locator(".how").is_visible(), "how to write it is no answer to what was read"
     assert page.locator("details.after-guess[open]").count() == 1  # the next question's stays shut
     assert not form.get_by_role("button", name="Show me").count() and seen_by(page)["faint"] == []
 

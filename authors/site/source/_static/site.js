@@ -38,6 +38,7 @@ function setUp(form) {
   function say({ html, kind }) {
     verdict.innerHTML = html;
     verdict.className = `verdict ${kind}`;
+    form.querySelector(".how").hidden = kind !== "open"; // what was read needs not be told how to write it
   }
   function reveal() {
     form.querySelector(".answer").hidden = again;

@@ -198,7 +198,7 @@ def state_in_half_precision(q, k, v, keep, rate):
     """The state is kept in bfloat16 from token to token.
 
     Ones that are added stop at 256, and 100 never fades under a gate of 0.998. Sixteen random tokens are off by half a
-    per cent. (For example Ollama, issue 15865.)
+    per cent. (mlx-swift-lm stored its states so until its pull request 224, in 2026.)
     """
     state, outputs = k.new_zeros(k.size(-1), v.size(-1)), []
     for t in range(len(k)):

@@ -308,6 +308,10 @@ export class Line extends Head {
   get goal() {
     return this.mine;
   }
+  /** A line that was right once stays done, whatever is tried afterwards. */
+  get isDone() {
+    return this.isKnown || Boolean(this.lesson.store.get(this.part.id));
+  }
   get isUnanswered() {
     return /^(\w+ =|\s+return) \.\.\.\s*(#|$)/m.test(this.mineNow) || this.isElsewhere;
   }
@@ -338,7 +342,7 @@ export class Line extends Head {
     else if (stopped && stopped !== this.part) this.say("First what is asked above.");
     else if (stopped && this.asksStill) this.say(`Your line has run, but ${this.name ?? "what it gives"} is None.`);
     if (!stopped || stopped === this.mine) this.bring();
-    return !stopped && this.isDone;
+    return !stopped && this.isKnown;
   }
   async showMe() {
     const model = this.mine.cell.model.sharedModel;
@@ -349,12 +353,13 @@ export class Line extends Head {
   refresh() {
     super.refresh();
     const text = this.outputs.map((one) => one.data?.["text/plain"] ?? "").join("");
-    this.isDone = /^(Right|The answer)/.test(text);
+    this.isKnown = /^(Right|The answer)/.test(text);
+    if (this.isKnown && !this.wasKnown) this.lesson.store.set(this.part.id, (this.wasKnown = true));
     const hasFailed = this.lesson.heads.get(this.mine?.id)?.hasFailed;
     const isNew = this.isUnanswered || hasFailed; // what stands there is of an earlier line
     this.set("open", this.asksStill || !this.outputs.length || isNew);
     this.set("revealed", hasFailed || (this.outputs.length && !this.asksStill));
-    this.giveUp.hidden = this.isDone || !this.isUnanswered || this.isElsewhere; // there are no dots to replace
+    this.giveUp.hidden = this.isKnown || !this.isUnanswered || this.isElsewhere; // there are no dots to replace
   }
   stop(why) {
     const where = this.isElsewhere ? `Above, give ${this.name} a value.` : "Write it above, in place of ...";

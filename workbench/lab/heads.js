@@ -408,7 +408,10 @@ export class Fold extends Head {
   }
 }
 
-/** What is called below an exercise; the call itself is folded away. It needs the imports, not the lesson. */
+/**
+ * What is called below an exercise; the call itself is folded away. It needs the imports and what stands with the
+ * exercise under one text, as a patient does, not the lesson.
+ */
 class Called extends Head {
   constructor(lesson, part) {
     super(lesson, part);
@@ -416,7 +419,9 @@ class Called extends Head {
     part.cell.addClass("attn-closed");
   }
   async act() {
-    const needs = (one) => one.kind === "imports";
+    const { parts } = this.lesson;
+    const text = parts.slice(0, parts.indexOf(this.part)).findLastIndex(({ cell }) => cell.model.type !== "code");
+    const needs = (one) => one.kind === "imports" || (one.kind === "code" && parts.indexOf(one) > text);
     const again = this.mine ? [this.mine] : [];
     this.beHeard();
     const stopped = await this.lesson.runTo(this.part, { needs, again, say: this.say });

@@ -423,7 +423,10 @@ export class Lesson {
       if (part.kind !== "answer" || !isNew || this.runs.waiting.has(part.id) || this.due(part).length) continue;
       if (asked.kind === "question" && this.runs.ran.has(part.id)) continue; // another guess changes no picture
       if (!this.runs.course.has(part.id)) continue;
+      const head = this.heads.get(part.id);
+      head?.say?.("Running …", true);
       await this.runs.inTurn(() => this.run(part));
+      head?.say?.("");
       if (!part.cell.model.outputs.length) part.cell.inputHidden = false; // there is nothing to see but the code
     }
   }

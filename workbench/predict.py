@@ -257,7 +257,7 @@ class Blank(SilentForReaders, Prediction):
 
     def _answer(self):
         answer = super()._answer()
-        return answer if len(answer) <= 80 else "many numbers; the line that gives them stands in this cell's code"
+        return answer if len(answer) <= 80 else "many numbers; this cell has the line that gives them, open it"
 
     def __repr__(self):
         if self.status == "none":

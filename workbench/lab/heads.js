@@ -354,7 +354,7 @@ export class Line extends Head {
     super.refresh();
     const text = this.outputs.map((one) => one.data?.["text/plain"] ?? "").join("");
     this.isKnown = /^(Right|The answer)/.test(text);
-    if (this.isKnown && !this.wasKnown) this.lesson.store.set(this.part.id, (this.wasKnown = true));
+    if (this.isKnown && !this.lesson.store.get(this.part.id)) this.lesson.store.set(this.part.id, true);
     const hasFailed = this.lesson.heads.get(this.mine?.id)?.hasFailed;
     const isNew = this.isUnanswered || hasFailed; // what stands there is of an earlier line
     this.set("open", this.asksStill || !this.outputs.length || isNew);

@@ -259,7 +259,7 @@ def two_questions():
     return Tiles(
         [["no fault, or nowhere", "cache"], ["pass", "numbers"]],
         columns=["goes on", "falls apart"],
-        rows=["right word", "wrong word"],
+        rows=["right piece", "wrong piece"],
     ).opened(0, 1, 2, 3, 4)
 
 

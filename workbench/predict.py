@@ -62,6 +62,7 @@ class NotYet(Exception):
 # ------------------------------------------------------------------------------------------------------- judging
 
 _first_wrong = {}  # id of a question → the first wrong guess
+_known = set()  # ids of the questions whose truth a copy has shown: it stays known, whatever is tried afterwards
 
 
 def _judge(kind, question, guess, truth, slips):
@@ -73,6 +74,9 @@ def _judge(kind, question, guess, truth, slips):
         return prediction.ask()
     if prediction.status == "wrong":
         prediction.is_second = _first_wrong.setdefault(question.id, prediction.key) != prediction.key
+    prediction.was_known = in_a_copy() and question.id in _known
+    if prediction.is_revealed:
+        _known.add(question.id)
     return prediction
 
 
@@ -86,6 +90,7 @@ class Prediction:
     def __init__(self, question, guess, truth, slips):
         self.question, self.guess, self.truth, self.slip, self.comment = question, guess, truth, None, ""
         self.is_second = False  # whether another guess at the same question was wrong before it
+        self.was_known = False  # whether the truth was shown before this guess
         within = question.within
         exact = within in (show.BY_HAND, show.RTOL)
         self.digits = 4 if exact else max(0, math.ceil(-math.log10(within)))  # no more than was asked for
@@ -150,15 +155,15 @@ class Prediction:
             return prediction
 
         form = GuessForm(self.question, reader.size(self.question, self.wanted), judged, _asked_beside())
-        if form.prediction is None or form.prediction.status == "unreadable":
+        if form.is_open and (form.prediction is None or form.prediction.status == "unreadable"):
             display(form)
             raise NotYet(self.request)
         return form
 
     @property
     def is_revealed(self):
-        """Whether the truth stands in the open: once it is known, given up, or missed twice."""
-        return self.status in ("right", "shown") or (self.status == "wrong" and self.is_second)
+        """Whether the truth stands in the open: once it is known, given up, or missed twice; from then on always."""
+        return self.was_known or self.status in ("right", "shown") or (self.status == "wrong" and self.is_second)
 
     def for_a_page(self):
         """The question as data, so that a page without Python can read and judge an answer."""

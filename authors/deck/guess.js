@@ -1,6 +1,6 @@
 // The hall's guesses: what waits for them, and how they are answered where no Python runs.
 
-import { entryOf, verdictOf } from "../../workbench/questions/entry.js";
+import { entryOf, triesOf, verdictOf } from "../../workbench/questions/entry.js";
 import { all } from "../pages/kit.js";
 import { phonesVoteOn, sayPhonesVote } from "./hall.js";
 import { giveBack, hold } from "./held.js";
@@ -9,8 +9,7 @@ import { fit } from "./look.js";
 import { cells, current, reading, settings, slideOf, storeOf } from "./page.js";
 import { showLast } from "./steps.js";
 
-const TRIES = 2; // wrong guesses, after which the answer is shown
-const wrong = new Map(); // cell → its wrong guesses so far
+const tries = new Map(); // cell → its guesses so far
 
 // Numbers and lists as they are; all else in quotes, where predict reads 47 % and ∞ too.
 const NUMBER = /[+-]?(0|[1-9]\d*|(?=\.\d))(\.\d*)?(e[+-]?\d+)?/.source;
@@ -26,15 +25,15 @@ export const guessOf = (cell) => cell.querySelector(".guess label input")?.value
 
 export function answerInPage(cell, text, judgement = attnGuess.judge(settings.questions[cell.dataset.id], text)) {
   const verdict = cell.querySelector(".verdict");
-  const { right, unread, key } = judgement;
-  const before = wrong.get(cell) ?? new Set();
-  if (!right && !unread) wrong.set(cell, before.add(key));
-  const enough = before.size >= TRIES;
-  const { html, kind } = verdictOf(judgement, enough);
+  if (!tries.has(cell)) tries.set(cell, triesOf());
+  const guesses = tries.get(cell);
+  guesses.take(judgement);
+  const { isKnown } = guesses;
+  const { html, kind } = verdictOf(judgement, isKnown);
   verdict.innerHTML = html;
-  verdict.className = `verdict ${kind}${kind === "wrong" && !enough ? " again" : ""}`;
+  verdict.className = `verdict ${kind}${kind === "wrong" && !isKnown ? " again" : ""}`;
   verdict.classList.toggle("long", verdict.offsetHeight > 40); // above choices the picture makes room
-  if (right || enough) reveal(cell);
+  if (isKnown) reveal(cell);
   else if (cell.contains(document.activeElement)) document.activeElement.select?.(); // the next guess takes its place
   fit(slideOf(cell));
 }

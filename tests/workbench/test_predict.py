@@ -44,6 +44,7 @@ def copy(tmp_path, monkeypatch):
 @pytest.fixture(autouse=True)
 def no_tries_yet(monkeypatch):
     module._first_wrong.clear()
+    module._known.clear()
 
 
 def texts(shown):
@@ -289,6 +290,7 @@ def test_a_copy_asks_wherever_it_was_moved_to(tmp_path, monkeypatch):
 def form_of(question, truth, **slips):
     """The form that the cell shows, in a kernel that has seen no guess yet."""
     module._first_wrong.clear()
+    module._known.clear()
     shown = []
     with mock.patch.object(module, "display", shown.append):
         try:
@@ -315,6 +317,15 @@ def test_a_form_has_another_try_and_says_what_was_wrong(copy):
     assert enter(form, "1234.0") == "right" and "Right" in form.verdict and form.entered == "1234.0"
 
 
+def test_after_a_right_guess_another_one_is_judged_and_the_answer_stays(copy):
+    enter(form_of(ONE, 1234, column=5678), "1234")
+    for form in (form_of(ONE, 1234, column=5678), form_of(ONE, 1234, column=5678)):  # the second finds both
+        for text, told in (("5678", "You <em>did</em> column."), ("what?", "could not be read")):
+            enter(form, text)
+            assert told in form.verdict and "1234" in form.verdict and "Try again" not in form.verdict
+            assert not form.is_open
+
+
 def test_what_was_entered_stands_there_in_the_next_kernel(copy):
     for text in ("7", "what?", "5678"):
         enter(form_of(ONE, 1234, column=5678), text)
@@ -338,10 +349,11 @@ def test_a_guess_in_the_cell_counts_before_the_forms(copy):
 
 def test_in_a_copy_the_truth_comes_after_the_second_wrong_guess(copy):
     once, again, twice, back, right = [predict(ONE, guess, 1234) for guess in (1, "1", 2, 1, 1234)]
-    for shown in (once, again, back):
+    for shown in (once, again):
         assert not any("1234" in text for text in texts(shown))
         assert all("another try" in text for text in texts(shown))
-    assert all("1234" in text and "another try" not in text for text in texts(twice))
+    for shown in (twice, back):  # what was shown stays
+        assert all("1234" in text and "another try" not in text for text in texts(shown))
     assert right.status == "right"
 
 

@@ -187,10 +187,17 @@ def folded(summary, body):
 
 
 def numbered(source):
-    """HTML of source with a number before each line, which is not copied with it."""
+    """HTML of source with a number before each line, which is not copied with it.
+
+    Where a line has no room it goes on below, farther in than it began.
+    """
     number = '<span style="opacity: 0.7; user-select: none">{:>2}  </span>'
-    lines = enumerate(html.escape(source, quote=False).splitlines(), start=1)
-    return "<pre>" + "\n".join(number.format(n) + line for n, line in lines) + "</pre>"
+    lines = []
+    for n, line in enumerate(html.escape(source, quote=False).splitlines(), start=1):
+        inwards = 8 + len(line) - len(line.lstrip())
+        style = f"display: block; padding-left: {inwards}ch; text-indent: -{inwards}ch"
+        lines.append(f'<span style="{style}">{number.format(n)}{line}\n</span>')  # pages that drop styles need \n
+    return f"<pre>{''.join(lines)}</pre>"
 
 
 class Texts:

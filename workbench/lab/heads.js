@@ -309,6 +309,10 @@ export class Line extends Head {
   get goal() {
     return this.mine;
   }
+  /** A line that was right once stays done, whatever is tried afterwards. */
+  get isDone() {
+    return this.isKnown || Boolean(this.lesson.store.get(this.part.id));
+  }
   get isUnanswered() {
     return /^(\w+ =|\s+return) \.\.\.\s*(#|$)/m.test(this.mineNow) || this.isElsewhere;
   }
@@ -339,7 +343,7 @@ export class Line extends Head {
     else if (stopped && stopped !== this.part) this.say("First what is asked above.");
     else if (stopped && this.asksStill) this.say(`Your line has run, but ${this.name ?? "what it gives"} is None.`);
     if (!stopped || stopped === this.mine) this.bring();
-    return !stopped && this.isDone;
+    return !stopped && this.isKnown;
   }
   async showMe() {
     const model = this.mine.cell.model.sharedModel;
@@ -350,12 +354,13 @@ export class Line extends Head {
   refresh() {
     super.refresh();
     const text = this.outputs.map((one) => one.data?.["text/plain"] ?? "").join("");
-    this.isDone = /^(Right|The answer)/.test(text);
+    this.isKnown = /^(Right|The answer)/.test(text);
+    if (this.isKnown && !this.lesson.store.get(this.part.id)) this.lesson.store.set(this.part.id, true);
     const hasFailed = this.lesson.heads.get(this.mine?.id)?.hasFailed;
     const isNew = this.isUnanswered || hasFailed; // what stands there is of an earlier line
     this.set("open", this.asksStill || !this.outputs.length || isNew);
     this.set("revealed", hasFailed || (this.outputs.length && !this.asksStill));
-    this.giveUp.hidden = this.isDone || !this.isUnanswered || this.isElsewhere; // there are no dots to replace
+    this.giveUp.hidden = this.isKnown || !this.isUnanswered || this.isElsewhere; // there are no dots to replace
   }
   stop(why) {
     const where = this.isElsewhere ? `Above, give ${this.name} a value.` : "Write it above, in place of ...";
@@ -404,7 +409,10 @@ export class Fold extends Head {
   }
 }
 
-/** What is called below an exercise; the call itself is folded away. It needs the imports, not the lesson. */
+/**
+ * What is called below an exercise; the call itself is folded away. It needs the imports and what stands with the
+ * exercise under one text, as a patient does, not the lesson.
+ */
 class Called extends Head {
   constructor(lesson, part) {
     super(lesson, part);
@@ -412,7 +420,9 @@ class Called extends Head {
     part.cell.addClass("attn-closed");
   }
   async act() {
-    const needs = (one) => one.kind === "imports";
+    const { parts } = this.lesson;
+    const text = parts.slice(0, parts.indexOf(this.part)).findLastIndex(({ cell }) => cell.model.type !== "code");
+    const needs = (one) => one.kind === "imports" || (one.kind === "code" && parts.indexOf(one) > text);
     const again = this.mine ? [this.mine] : [];
     this.beHeard();
     const stopped = await this.lesson.runTo(this.part, { needs, again, say: this.say });

@@ -405,7 +405,7 @@ export class Lesson {
     if (judge) this.refreshAll(judge.part.id);
     if (error?.errorName === "NotYet" && !isOurs) this.stoppedAt(part, "");
     if (success && part.kind === "line" && !isOurs) this.compare(part);
-    if (success && part.kind === "filled" && this.heads.get(part.id)?.isDone) this.reveal(part, true);
+    if (success && part.kind === "filled" && this.heads.get(part.id)?.isKnown) this.reveal(part, true);
   }
 
   /** The learner's line ran: what compares it runs too, if nothing above it is missing. */
@@ -422,8 +422,12 @@ export class Lesson {
       if (part.section !== asked.section || !(isText || part.kind === "answer")) return;
       if (part.kind === "told") this.heads.get(part.id).unfold();
       if (part.kind !== "answer" || !isNew || this.runs.waiting.has(part.id) || this.due(part).length) continue;
+      if (asked.kind === "question" && this.runs.ran.has(part.id)) continue; // another guess changes no picture
       if (!this.runs.course.has(part.id)) continue;
+      const head = this.heads.get(part.id);
+      head?.say?.("Running …", true);
       await this.runs.inTurn(() => this.run(part));
+      head?.say?.("");
       if (!part.cell.model.outputs.length) part.cell.inputHidden = false; // there is nothing to see but the code
     }
   }

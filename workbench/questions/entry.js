@@ -10,6 +10,20 @@ export function verdictOf({ right, unread, says }, isLast) {
   return { kind: "wrong", html: `✗ ${says}${isLast ? "" : " Try again."}` };
 }
 
+const TRIES = 2; // wrong guesses, after which the answer is shown
+
+/** Counts tries; isKnown: the answer was shown. It stays known, and a right guess done, whatever is tried afterwards. */
+export function triesOf(isKnown = false) {
+  const wrong = new Set();
+  return {
+    isKnown,
+    take({ right, unread, key }) {
+      if (!right && !unread) wrong.add(key);
+      this.isKnown ||= Boolean(right) || wrong.size >= TRIES;
+    },
+  };
+}
+
 /**
  * Has fields, or a button for each of few words, answer: send(text) gets what is entered, refuse(words) why nothing is
  * sent. `button` sends what stands in the fields.

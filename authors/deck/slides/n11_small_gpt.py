@@ -178,7 +178,7 @@ def your_residual(behind, heard, normed, W_o, x):
 
 
 def block_in_two_steps():
-    """The parts of a block, first as far as attention; lesson 13 shows them again."""
+    """The parts of a block, first as far as attention."""
     return [
         Flow(
             {

@@ -5,7 +5,6 @@ from workbench.board.lessons.n13_real_model import COUNTRY, GERMANY
 from workbench.display.drawings import Bars, Matrices, Matrix, Points, Sentence, Spoken, Tiles, number, unknown
 
 from . import again, on_board, slide
-from .n11_small_gpt import block_in_two_steps
 
 
 @slide(
@@ -21,7 +20,7 @@ def what_for():
 
 
 @slide(
-    "A model that people use. What is in its file?",
+    "A model that people use. Whose attention runs in it?",
     minutes=1,
     say="""
     134 million numbers in a file of 98 MB. Let the hall read aloud what it writes. Then say whose attention
@@ -37,15 +36,16 @@ def it_speaks(model):
 
 
 @slide(
-    "Which line is from which lesson?",
+    "A block of this model. Which lesson has each part?",
     minutes=1.5,
     say="""
-    The code by c. Point at a line, let the hall name the lesson: 4, 8, 10, 11. Two parts are new: RMSNorm, which
+    The code by c. Point at a line, let the hall name the lesson, and uncover it. Two parts are new: RMSNorm, which
     subtracts no mean, and the gate. They are for the second reading.
     """,
 )
 def eight_lines():
-    return block_in_two_steps()
+    lessons = ["4", "8", "10", "2, 3", "11", "new"]
+    return Tiles([lessons], columns=["heads", "RoPE", "cache", "attention", "adding", "norm, gate"]).opened(*range(7))
 
 
 @slide(
@@ -259,7 +259,7 @@ def two_questions():
     return Tiles(
         [["no fault, or nowhere", "cache"], ["pass", "numbers"]],
         columns=["goes on", "falls apart"],
-        rows=["right word", "wrong word"],
+        rows=["right piece", "wrong piece"],
     ).opened(0, 1, 2, 3, 4)
 
 
@@ -298,21 +298,24 @@ def predict_patient_b(PROMPT, says, PATIENTS, where, WRONG):
     "Which part is ill?",
     minutes=1,
     say="""
-    In winter the snow is: the healthy model says gone, and the land is barren. In pairs, half a minute: sort C to F
+    In winter the snow is: the first row is what the healthy model writes. In pairs, half a minute: sort C to F
     into the table of the blackboard. Then one after the other, hands for each part. Those who repeat the whole list of
     heads made C.
     """,
     hall="C, D, E, F: numbers, pass, cache, or nowhere? In pairs, then hands. [numbers, pass, cache, numbers]",
 )
 def diagnoses(OTHER, says, where):
-    rows = [(letter, " ".join(says[letter][1].split()[:4])) for letter in "CDEF"]
+    texts = {who: " ".join(says[who][1].split()[:3]) for who in ("healthy", *"CDEF")}
     return [
         Tiles(
-            [[text, [where[letter], "output"] if k < told else "?"] for k, (letter, text) in enumerate(rows)],
-            columns=[f"{' '.join(OTHER.split()[:2])} …", "part"],
-            rows=[letter for letter, _ in rows],
+            [
+                [texts["healthy"], "none"],
+                *([texts[who], [where[who], "output"] if k < told else "?"] for k, who in enumerate("CDEF")),
+            ],
+            columns=[f"… {OTHER.split()[-2]} is …", "part"],
+            rows=list(texts),
         )
-        for told in range(len(rows) + 1)
+        for told in range(len(texts))
     ]
 
 

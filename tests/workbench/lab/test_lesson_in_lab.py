@@ -122,6 +122,11 @@ def test_an_answer_runs_what_stands_above_it_and_no_more(begun):
     answered(second)
     expect(told).to_have_attribute("open", "")
     expect(page.get_by_text(re.compile("^2 of . guesses"))).to_be_visible()
+    second.get_by_role("textbox", name="Your guess").filter(visible=True).fill("[7, 7]")
+    page.keyboard.press("Enter")  # what was right stays done, and the new guess is judged
+    expect(second.get_by_text("Neither of the two numbers is right.").filter(visible=True)).to_be_visible()
+    expect(second.get_by_text("Try again").filter(visible=True)).to_have_count(0)
+    expect(page.get_by_text(re.compile("^2 of . guesses"))).to_be_visible()
     expect(page.locator(".jp-Cell", has_text=OWN).locator(".jp-InputPrompt")).to_have_text("[ ]:")
     nothing_red(lesson)
 

@@ -15,7 +15,7 @@ TRIES = {
     "the keys near the cat": {"text": KEYS, "hears": 1, "pair": WERE},
     "the key near the cats": {"text": "The key near the cats", "hears": 1, "pair": WERE},
     "nobody home": {"text": KEYS, "hears": 1, "pair": WERE, "out": NUMBER},
-    "The capital of Germany is": {"text": GERMANY, "hears": 3},
+    "The capital of Germany is": {"text": GERMANY},
     "Tom gave a book to": {"text": "When Anna and Tom went to the shop, Tom gave a book to", "hears": 9},
     "the river and the bank": {"text": "We saw the river and the bank", "hears": 3},
     "the coins and the bank": {"text": "We saw the coins and the bank", "hears": 3},
@@ -33,7 +33,7 @@ CAPITAL = Task(
     ),
     right=1,
     because="*Berlin* falls to .15, and *London*, *New* and *Paris* come next: cities too. "
-    "The head brings much of whose capital it is.",
+    "The head tells much of which country is meant.",
 )
 FILE = Path(__file__).with_name("n13_kept.bin")  # made by `keep`, for pages without a kernel
 

@@ -131,7 +131,7 @@ def judge_fix(bug, mended, worker):
     if is_unanswered(mended) or same_code(mended, bug.buggy):
         return Part("Mended", "open", "you have not changed the code yet.")
     if not callable(mended):
-        return Part("Mended", "wrong", refuse_not_callable("mended", mended, "called as the patient is"))
+        return Part("Mended", "wrong", refuse_not_callable("mended", mended, _code_like(bug)))
     exercise, answer = bug.fix_exercise, bug.called(mended)
     expected = exercise.known_outcomes(exercise.reference, len(exercise.trials), worker)
     for trial, truth in zip(exercise.trials, expected, strict=True):
@@ -147,6 +147,10 @@ def judge_fix(bug, mended, worker):
         words = f"right on {calls}, but the patient was right before you changed it. Then its line is “{HEALTHY}”."
         return Part("Mended", "wrong", words, "mended-the-healthy")
     return Part("Mended", "right", f"right on {calls}.")
+
+
+def _code_like(bug):
+    return f"the patient's whole code, mended, as a {'class' if isinstance(bug.buggy, type) else 'function'}"
 
 
 def _wrong_fix(bug, trial, outcome, truth, worker):

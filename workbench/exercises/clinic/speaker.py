@@ -30,11 +30,11 @@ from .judge_bug import is_unanswered, judge_fix, judge_line
 from .right_block import block
 
 HEARD = {  # where a wrong line is → what is heard of it
-    "numbers": "the first word is wrong, and what follows is no English: every pass computes wrong numbers",
-    "pass": "the first word is wrong, and what follows is good English, beside the point: the prompt, read in one "
+    "numbers": "the first piece is wrong, and what follows is no English: every pass computes wrong numbers",
+    "pass": "the first piece is wrong, and what follows is good English, beside the point: the prompt, read in one "
     "pass, was not understood, and each later word, read alone, was",
-    "cache": "the first word is right, and what follows goes to pieces: the prompt was understood, and what is kept of "
-    "it is wrong or is read wrongly",
+    "cache": "the first piece is right, and what follows goes to pieces: the prompt was understood, and what is kept "
+    "of it is wrong or is read wrongly",
     "nowhere": "it reads like a healthy model, and yet a line is wrong: only a test shows it",
     HEALTHY: "no line is wrong, whatever it looks like",
 }
@@ -151,7 +151,7 @@ class Speaker(Exercise):
 
     def _judge_part(self, part):
         if is_unanswered(part):
-            return Part("Heard", "open", "is the first word right? does it go on in English?")
+            return Part("Heard", "open", "is the first piece right? does it go on in English?")
         name = part_named(part)
         if name is None:
             return Part("Heard", "wrong", f"the part is one of {', '.join(HEARD)}.", "no-part")

@@ -12,7 +12,7 @@ __all__ = ["HEARD", "SPEAKERS"]
 
 FRANCE, MORNING, ITALY = "The capital city of France is", "In the morning, the sun", "What is the capital of Italy?"
 PROMPTS = {FRANCE: FRANCE, MORNING: MORNING, ITALY: CHAT.format(ITALY)}  # as it is shown → as it is read
-LISTEN = "Two questions to the transcript: is the first word right? Does it go on in English? Then look `HEARD` up."
+LISTEN = "Two questions to the transcript: is the first piece right? Does it go on in English? Then look `HEARD` up."
 
 
 @speaker(

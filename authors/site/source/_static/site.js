@@ -1,6 +1,6 @@
 // What a page does besides its boards: guesses are answered, boards remember where they were, wide things are reached.
 
-import { entryOf, verdictOf } from "../../../../workbench/questions/entry.js";
+import { entryOf, triesOf, verdictOf } from "../../../../workbench/questions/entry.js";
 import { all, make, memory, remembers } from "../../../pages/kit.js";
 import { ownLines, setUpLine } from "../../../pages/line_field.js";
 import { qrCode } from "../../../pages/qr.js";
@@ -23,7 +23,8 @@ let margin = null; // what stands there, of a lesson
 const wasTried = (one) => one.done || typeof one.once === "boolean";
 
 function remember(id, again, state) {
-  const { once = null, done = false } = kept.get()?.[id] ?? {};
+  const { once = null, done = false, right = false } = kept.get()?.[id] ?? {};
+  if (!again) state.right ||= right; // a guess that was right once counts, whatever was tried afterwards
   state.done = done || state.right || state.shown;
   kept.set({ ...kept.get(), [id]: { ...state, once: once ?? state.once ?? null, again } });
   if (!order.get()?.includes(page)) order.set([...(order.get() ?? []), page]);
@@ -34,7 +35,7 @@ function setUp(form) {
   const verdict = form.querySelector(".verdict");
   const again = form.dataset.again === "true";
   const question = JSON.parse(form.dataset.question);
-  const tried = new Set();
+  const tries = triesOf(Boolean(kept.get()?.[form.id]?.done));
   function say({ html, kind }) {
     verdict.innerHTML = html;
     verdict.className = `verdict ${kind}`;
@@ -45,15 +46,15 @@ function setUp(form) {
     form.querySelector(".show")?.remove();
     show(waiting(form));
   }
-  function guess(text, missed = false) {
+  function guess(text) {
     const judged = attnGuess.judge(question, text);
-    const { right, unread, key } = judged;
-    if (!right && !unread) tried.add(key);
-    const enough = missed || tried.size > 1;
-    say(verdictOf(judged, enough || again));
-    if (right || enough) reveal();
+    const { right, unread } = judged;
+    tries.take(judged);
+    const shown = tries.isKnown;
+    say(verdictOf(judged, shown || again));
+    if (shown) reveal();
     else entry.again();
-    remember(form.id, again, { text, right: Boolean(right), shown: enough, once: unread ? null : Boolean(right) });
+    remember(form.id, again, { text, right: Boolean(right), shown, once: unread ? null : Boolean(right) });
   }
   const fields = all("input, select", form);
   const entry = entryOf({
@@ -65,13 +66,14 @@ function setUp(form) {
   });
   form.querySelector(".show")?.addEventListener("click", () => {
     say({ html: "", kind: "open" });
+    tries.isKnown = true;
     reveal();
     remember(form.id, again, { text: "", right: false, shown: true });
   });
   form.addEventListener("input", () => typed.set({ ...typed.get(), [form.id]: entry.text() }));
   const before = kept.get()?.[form.id];
   entry.put(String(typed.get()?.[form.id] ?? before?.text ?? ""));
-  if (before?.text) guess(String(before.text), before.shown);
+  if (before?.text) guess(String(before.text));
   else if (before) reveal();
 }
 

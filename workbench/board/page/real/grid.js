@@ -174,7 +174,9 @@ export function gridOf(view) {
     const darkest = [...numbers.keys()].sort((a, b) => numbers[b] - numbers[a]).slice(0, 4);
     const each = darkest.map((head) => `${engine.nameOf(head)} ${percent(numbers[head])}`);
     const isMissed = engine.state.settings.shows === "missed";
-    return key.replaceChildren(`${isMissed ? "Missed" : "Heard"} most: ${each.join(", ")}.`);
+    const gains = isMissed && numbers.some((number) => number < -SEEN);
+    const dot = gains ? " With a dot: the word gains without the head." : "";
+    return key.replaceChildren(`${isMissed ? "Missed" : "Heard"} most: ${each.join(", ")}.${dot}`);
   }
 
   return {

@@ -4,6 +4,16 @@ import { percent } from "../numbers.js";
 import { nameOf } from "./next.js";
 
 const LEAST = 0.01; // of a change that is told
+const NAMED = 3; // heads; of more only their number is told
+
+// A head stays off while other texts are read.
+function offOf(engine) {
+  const { out } = engine.state.settings;
+  if (!out.length) return "";
+  return out.length > NAMED
+    ? ` ${out.length} heads are off.`
+    : ` Off: ${out.map((head) => engine.nameOf(head)).join(", ")}.`;
+}
 
 export function effectOf(engine) {
   if (engine.isWaiting) return engine.text ? "…" : "";
@@ -17,5 +27,5 @@ export function effectOf(engine) {
   const before = engine.next.reduce((one, other) => (other.whole > one.whole ? other : one));
   const fallen = before.piece !== first.piece ? ` ${word(before)} ${told(before)}.` : "";
   const others = second && second.share >= 0.05 ? `, ${word(second)} ${told(second)}` : "";
-  return `Next: ${word(first)} ${told(first)}${others}.${fallen}${of}`;
+  return `Next: ${word(first)} ${told(first)}${others}.${fallen}${of}${offOf(engine)}`;
 }

@@ -75,6 +75,10 @@ def lessons():
     entries = tomllib.loads((NOTEBOOKS / "course.toml").read_text(encoding="utf-8"))
     entries.pop("chosen", None)  # which of them are served; all are made
     there = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+    for name in sorted(set(there) - set(entries)):
+        raise ValueError(f"notebooks/course.toml has no entry [{name}], and there is a notebook of that name")
+    for name in sorted(set(entries) - set(there)):
+        raise ValueError(f"notebooks/course.toml has an entry [{name}], and there is no notebook of that name")
     if list(entries) != there:
         raise ValueError(f"course.toml lists {', '.join(entries)}; there are {', '.join(there)}")
     return [Lesson(name, **entry) for name, entry in entries.items()]
@@ -127,7 +131,11 @@ def with_promise(source, lesson):
 
 def with_opening(notebook, lesson):
     """The notebook with the question that it opens with behind its imports, in words and in code."""
-    ask = questions.records(f"{lesson.number:02}")[OPENING]["ask"]
+    try:
+        ask = questions.records(f"{lesson.number:02}")[OPENING]["ask"]
+    except (FileNotFoundError, KeyError):
+        file = f"workbench/questions/{lesson.number:02}.toml"
+        raise ValueError(f"Lesson {lesson.number} opens with no question: write [{OPENING}] in {file}.") from None
     code = f'guess = ...\npredict("{lesson.number:02}.{OPENING}", guess)'
     skip = {"slideshow": {"slide_type": "skip"}}
     question = nbformat.v4.new_markdown_cell(f"{BEFORE} {ask}", id=f"{OPENING}-asked", metadata=skip)
@@ -226,7 +234,10 @@ def main(names=()):
             path.write_text(text, encoding="utf-8", newline="\n")
     for one in lessons():
         if one.minutes > LONGEST and one.name in (names or [one.name]):
-            print(f"{one.name} takes a student {one.minutes} minutes without its exercises, {LONGEST} are meant.")
+            print(
+                f"{one.name} takes a student {one.minutes} minutes without its exercises: "
+                f"{LONGEST} are meant, more than {TOO_LONG} is red."
+            )
     return 0
 
 

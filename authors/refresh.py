@@ -37,9 +37,12 @@ def main(paths):
     faults = []
     has_run = [refresh(path, faults) for path in paths]
     sections.main()  # headings that exercises name may have changed
-    notes.main()  # slides that the guide for instructors names may have moved
-    plans.main()
-    print(*faults, sep="\n", end="\n" * bool(faults))
+    try:
+        notes.main()  # slides that the guide for instructors names may have moved
+        plans.main()
+    except SlideError as error:  # of this lesson, told before, or of another
+        faults.append(error)
+    print(*dict.fromkeys(map(str, faults)), sep="\n", end="\n" * bool(faults))
     return 0 if all(has_run) and not faults else 1
 
 

@@ -54,7 +54,8 @@ def entry(matrix, row, column, number):
 @pytest.mark.parametrize("name", ALL)
 def test_a_board_starts_undone_and_computes_every_setting(name):
     board = ALL[name]()
-    assert not board.done and board.title != "Board"
+    assert not board.done
+    assert board.title != "Board", "it needs a title"
     for control in board.spec["controls"]:
         values = control["values"]
         for value in (values[0], values[-1]) if control["slider"] else values:

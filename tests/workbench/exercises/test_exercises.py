@@ -4,10 +4,12 @@ import itertools
 import random
 import re
 
+import nbformat
 import numpy as np
 import pytest
 import torch
 from other_styles import MISCONCEPTIONS, NEAR_MISSES, RIGHT, learn_by_autograd, learn_by_optimizer
+from paths import LESSONS
 from torch import nn
 
 import attn_lib
@@ -390,6 +392,13 @@ def test_exercises_are_complete():
         sentences = [*exercise.hints, *(one.why for one in known)]
         assert not [words for words in sentences if words.count(" ") < 2 or words[-1] not in ".?!:`…)”"], id
         assert exercise.asks.lower().startswith("my") == (id in FUNCTIONS), id
+
+
+def test_each_exercise_is_asked_in_its_notebook():
+    cells = [(path.stem[:2], cell) for path in LESSONS for cell in nbformat.read(path, as_version=4).cells]
+    asked = {(lesson, cell.metadata["exercise"]) for lesson, cell in cells if "exercise" in cell.metadata}
+    known = {(f"{int(id.partition('.')[0]):02}", id) for id in EXERCISES}
+    assert asked == known, f"without cells in their notebook, or without code: {sorted(asked ^ known)}"
 
 
 def test_hints_come_one_by_one():

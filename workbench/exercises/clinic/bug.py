@@ -67,7 +67,8 @@ class Bug(Exercise):
     in_parts = True
 
     def __post_init__(self):
-        assert set(self.faults) <= set(FAULTS), self.id
+        for name in set(self.faults) - set(FAULTS):
+            raise ValueError(f"patient {self.id}: there is no fault {name!r}, only {', '.join(FAULTS)}")
         self.blind_to(constant_input)
         call = f"`{self.interface.call}`"
         general = f'`trace(PATIENTS["{self.id}"].buggy, …)` shows every step; the arguments are {call}. '
@@ -96,7 +97,10 @@ class Bug(Exercise):
         """The source with the lines changed that a fix names."""
         lines = self.source.splitlines()
         for number, (wrong, right) in fix.items():
-            assert lines[number - 1].count(wrong) == 1, (self.id, number)
+            if number > len(lines) or lines[number - 1].count(wrong) != 1:
+                raise ValueError(
+                    f"patient {self.id}: {wrong!r} has to stand once in line {number}, counted without the docstring"
+                )
             lines[number - 1] = lines[number - 1].replace(wrong, right)
         return "\n".join(lines)
 

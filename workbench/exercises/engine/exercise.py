@@ -130,7 +130,9 @@ class Exercise:
 def register(exercise):
     """Put an exercise into the catalogue, which stays in the order of the notebooks; returns it."""
     if exercise.id in EXERCISES:
-        raise ValueError(f"there are two exercises {exercise.id}")
+        raise ValueError(
+            f"there are two exercises {exercise.id}, or its file could not be read before: then mend that error first"
+        )
     EXERCISES[exercise.id] = exercise
     for id in sorted(EXERCISES, key=_place):
         EXERCISES[id] = EXERCISES.pop(id)

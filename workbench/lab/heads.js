@@ -214,7 +214,7 @@ export class Question extends Head {
     this.set("judging", false);
     this.refresh();
     if (stopped && lesson.stops !== stops) this.say(STOPPED);
-    else if (stopped && stopped !== part) this.say("First what is asked above; your guess stays here.");
+    else if (stopped && stopped !== part) this.say(`${lesson.reason(stopped)} Your guess stays here.`);
     else if (stopped && !this.asksStill) this.say(this.hasFailed ? FAILED : NO_PYTHON);
     if (stopped && stopped !== part) return;
     this.bring();
@@ -340,7 +340,7 @@ export class Line extends Head {
     this.beHeard();
     const stopped = await this.lesson.runTo(this.part, { again: this.mine ? [this.mine] : [], say: this.say });
     if (stopped && stopped === this.mine) this.sayUnrun();
-    else if (stopped && stopped !== this.part) this.say("First what is asked above.");
+    else if (stopped && stopped !== this.part) this.say(this.lesson.reason(stopped));
     else if (stopped && this.asksStill) this.say(`Your line has run, but ${this.name ?? "what it gives"} is None.`);
     if (!stopped || stopped === this.mine) this.bring();
     return !stopped && this.isKnown;

@@ -442,6 +442,11 @@ export class Lesson {
     if (this.waitsFor(part)) head.stop(why);
   }
 
+  /** Why nothing below this part was run. */
+  reason(part) {
+    return this.waitsFor(part) ? "First what is asked above." : "A cell above ended in an error. Mend it first.";
+  }
+
   // --------------------------------------------------------------------------------------------------------- moving
 
   select(k) {

@@ -346,6 +346,7 @@ LOOK = (
   };
   const least = (node) => { // an index may be smaller, and has to be smaller than the letter that bears it
     const below = ":is(msub, msup, msubsup, munder, mover) > :nth-child(n + 2)", index = node.closest(below);
+    if (node.closest("pre.fits")) return 12; // numbers in columns, which would break otherwise
     if (!index) return 14.5;
     if (index.parentElement.closest(below)) return 13; // an index's own
     const [own, bears] = [index, index.parentElement.firstElementChild].map((one) => getComputedStyle(one).fontSize);

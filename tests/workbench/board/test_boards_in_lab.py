@@ -79,7 +79,7 @@ def by_hand(boards):
 
 
 def test_a_saved_board_is_a_picture_with_its_tables_before_it_is_run(boards):
-    assert "move where the notebook runs" in boards.before_it_was_run
+    assert "A still picture" in boards.before_it_was_run
     for title in ("inputs X", "W_q", "weights", "outputs"):
         assert f"{title}\n" in boards.before_it_was_run
 

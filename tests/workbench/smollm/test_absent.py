@@ -9,7 +9,7 @@ from paths import ROOT
 from small_model import small_model
 from traitlets.config import Config
 
-from workbench import copies
+from workbench import copies, predict
 from workbench.smollm import model as models
 from workbench.smollm import place
 
@@ -31,6 +31,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def run(folder, capsys):
     """run(code, id): what the cell of this id shows, which ends without an error."""
+    predict._first_wrong.clear(), predict._known.clear()  # as in a kernel that was just started
     shell = InteractiveShell.instance(config=Config(HistoryManager={"hist_file": ":memory:"}), colors="nocolor")
 
     def run(code, id=None):

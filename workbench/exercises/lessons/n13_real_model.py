@@ -125,7 +125,7 @@ def _tiled(x, groups):
     forms=[_form(share=lambda x, groups: x[:, :1].expand(-1, x.size(1) * groups, -1, -1))], telltale_call=_FEW_HEADS
 )
 def tiled(*args):
-    """The stored heads are handed out in the wrong order: 0, 1, 2, 0, 1, 2 where 0, 0, 1, 1, 2, 2 belongs.
+    """The stored heads are handed out in the wrong order: first, second, first, second, not each of them twice in turn.
 
     `repeat` lays all heads side by side once more, and `expand` gives all queries the first one. The shapes are right
     in both cases. A head of queries belongs to the stored head with the number `head // groups`: `share_heads`, or

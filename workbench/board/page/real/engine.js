@@ -107,7 +107,7 @@ export class RealEngine extends Journal {
 
   get pair() {
     const [one, other, share, whole] = this.reading?.pair ?? [];
-    return one ? { one, other, share, whole } : null;
+    return one && Number.isFinite(share) ? { one, other, share, whole } : null; // before any word there is no share
   }
 
   nameOf(head) {
@@ -155,11 +155,15 @@ export class RealEngine extends Journal {
     return whole.indexOf(Math.max(...whole));
   }
 
+  /** The share of the chosen bar with all heads. */
+  get whole() {
+    return this.next[this.column]?.whole ?? this.pair?.whole;
+  }
+
   /** What the chosen bar loses without each head. */
   losses() {
-    const { column } = this;
+    const { column, whole } = this;
     const columns = this.next.length + (this.pair ? 1 : 0);
-    const whole = this.next[column]?.whole ?? this.pair?.whole;
     return Array.from({ length: this.heads }, (_, head) => whole - this.reading.missed[head * columns + column]);
   }
 

@@ -148,7 +148,7 @@ export function gridOf(view) {
   function labelOf(head, number) {
     const name = `head ${engine.nameOf(head)}${engine.isOut(head) ? ", is off" : ""}`;
     if (engine.state.settings.shows === "missed") {
-      return `${name}: ${number < 0 ? `${percent(-number)} more` : `${percent(number)} less`} without it`;
+      return `${name}: ${percent(engine.whole - number)} without it, in place of ${percent(engine.whole)}`;
     }
     const to = engine.placeOf("hears") === END ? engine.hearsMost(head).to : engine.placeOf("hears");
     return `${name}: attends to ${engine.word(to)}, ${percent(number)}`;

@@ -203,8 +203,8 @@ def split_notebook(arguments):
 
 
 def find_notebook(name):
-    """Take notebooks/03_masking.ipynb, 03_masking or 03, from any folder."""
-    matches = list(NOTEBOOKS.glob(Path(name).stem + "*.ipynb"))
+    """Take notebooks/03_masking.ipynb, 03_masking, 03 or 3, from any folder."""
+    matches = list(NOTEBOOKS.glob(Path(name).stem.zfill(2) + "*.ipynb"))
     if len(matches) != 1:
         have = ", ".join(path.stem for path in sorted(NOTEBOOKS.glob("*.ipynb")))
         sys.exit(f"{name!r} names {len(matches)} notebooks; there are: {have}")

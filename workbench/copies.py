@@ -94,7 +94,7 @@ class Copies:
     def update_all(self, fresh=None):
         first = not (self.mine / BASELINE_FILE).exists()
         names = [path.name for path in chosen(self.course)]
-        again = [name for name in names if fresh and name.startswith(Path(fresh).stem)]
+        again = [name for name in names if fresh and name.startswith(Path(fresh).stem.zfill(2))]
         if fresh and len(again) != 1:
             return [f"{fresh!r} names {len(again)} notebooks; there are: {', '.join(names)}"]
         self._move_progress()

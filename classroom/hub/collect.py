@@ -51,7 +51,7 @@ def main(arguments):
 
 def which(arguments):
     """(number, file name, folder) of the notebook that is asked for; leaves with the usage if it is none."""
-    notebooks = sorted((ROOT / "notebooks").glob(f"{arguments[0]}*.ipynb")) if arguments else []
+    notebooks = sorted((ROOT / "notebooks").glob(f"{arguments[0].zfill(2)}*.ipynb")) if arguments else []
     if len(notebooks) != 1 or len(arguments) > 2:
         sys.exit(__doc__)
     folder = Path(arguments[1] if len(arguments) == 2 else ROOT / "collected")

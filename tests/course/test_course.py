@@ -349,6 +349,7 @@ def test_lab_starts_for_root_too_as_in_a_container(monkeypatch, user):
 def test_notebook_is_found_by_any_of_its_names():
     for name in ("03", "03_masking", "03_masking.ipynb", "notebooks/03_masking.ipynb"):
         assert commands.find_notebook(name).name == "03_masking.ipynb"
+    assert commands.find_notebook("1").name == "01_by_hand.ipynb"  # not 10 to 14
     for name in ("99", "0"):
         with pytest.raises(SystemExit, match="01_by_hand, 02_scaled_dot_product"):
             commands.find_notebook(name)

@@ -456,9 +456,9 @@ def test_fresh_copy_keeps_the_old_one_and_leaves_the_others(root):
     assert sources(load(learner(root, "02_second.ipynb"))["cells"]) == sources(LESSON)
     assert "mine" in sources(load(learner(root))["cells"])
     assert any("mine" in path.read_text() for path in kept(root))
-    copies.bring_up_to_date(root, fresh="02")
+    copies.bring_up_to_date(root, fresh="2")
     assert len(list((root / "my/kept").rglob("*02_second.ipynb"))) == 2
-    assert "'0' names 2 notebooks" in copies.bring_up_to_date(root, fresh="0")[0]
+    assert "'0' names 0 notebooks" in copies.bring_up_to_date(root, fresh="0")[0]
 
 
 OF_ANOTHER_KIND = '{"cells": [{"cell_type": "chapter", "source": ""}]}'

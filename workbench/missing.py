@@ -67,7 +67,9 @@ def _explain(error, line, shell):
     notebook = places.notebook()
     if notebook is None:
         return None
-    cells, course = places.cells(notebook), _course(notebook)
+    from . import lab
+
+    cells, course = lab.still_there(notebook.name, places.cells(notebook)), _course(notebook)
     here = places.running(cells)
     if isinstance(error, ImportError):
         source = shell.history_manager.input_hist_raw[-1]
@@ -106,8 +108,9 @@ def explanation(name, cells, course, here, failed=False, earlier=()):
         line = _line(name, deleted)
         return f"`{name}` came from `{line}` under “{under}”, which is gone. Write it again and run its cell."
     return (
-        f"`{name}` came from a cell that has been deleted. It stood under “{under}”; "
-        f"put it back into a new cell there and run it, {AGAIN} It read:\n\n{deleted['source']}"
+        f"`{name}` came from a cell that has been deleted from this copy. It stood under “{under}”. "
+        "Edit → Undo Cell Operation brings it back, or put it into a new cell there; then run it, "
+        f"{AGAIN} It read:\n\n{deleted['source']}"
     )
 
 

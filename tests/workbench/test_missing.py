@@ -1,11 +1,13 @@
 """In a learner's copy: which cell a missing name comes from, and what a line that raised leaves behind."""
 
+import json
+
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, writes
 from traitlets.config import Config
 
-from workbench import copies, missing
+from workbench import copies, lab, missing
 
 CELLS = {
     "title": "# 9. A lesson",
@@ -103,6 +105,18 @@ def test_a_deleted_cell_is_told_with_its_place_and_text(folder, run):
     change(folder, "exercise")
     shown = run("check")
     assert "deleted" in shown and "“Means”" in shown and "def my_mean(numbers): ..." in shown
+
+
+def test_a_cell_that_is_deleted_on_the_page_only_is_told_as_deleted(folder, run, monkeypatch):
+    """JupyterLab saves every two minutes; the page says what it has whenever a cell goes or comes back."""
+    monkeypatch.setattr(lab, "_on_page", {})
+    ids = json.dumps(list(copied(folder)))
+    told = '__import__("workbench.lab").lab.told("09_lesson.ipynb", {});'
+    run(told.format(json.dumps([id for id in CELLS if id != "sizes"])))
+    shown = run("imports", "own")
+    assert "deleted" in shown and "Undo" in shown and "sizes = [3, 2]" in shown and "Run that cell" not in shown
+    run(told.format(ids))
+    assert "deleted" not in run("own")
 
 
 def test_a_line_that_was_changed_away_is_told(folder, run):

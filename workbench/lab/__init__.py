@@ -16,6 +16,7 @@ HERE = Path.cwd()  # where the kernel began: in the notebook's folder
 IMPORTED = ("torch", "workbench.predict", "workbench.exercises", "workbench.board.lessons", "workbench.display.plots")
 _ran = set()  # ids of the cells that ran to their end in this kernel
 _entered = {}  # id of a question → what was entered on the page before the question's cell ran
+_on_page = {}  # name of a notebook → ids of the cells that its page has, which may not be saved
 
 
 def note(result):
@@ -25,13 +26,15 @@ def note(result):
         (_ran.add if result.success else _ran.discard)(id)
 
 
-def told(name):
+def told(name, here):
     """What the page of the notebook `name` asks as it connects, and before a button runs anything.
 
-    Which of its cells are the course's, since no button runs others; which cells have run; and what was entered in
-    forms. Of a notebook that only says that it is the course's, nothing.
+    `here` are the ids of the cells that the page has now; the file may have others. The answer: which of its cells are
+    the course's, since no button runs others; which cells have run; and what was entered in forms. Of a notebook that
+    only says that it is the course's, nothing.
     """
     course = course_cells(name)
+    _on_page[name] = set(here)
     return JSON(course and {"course": course, "ran": sorted(_ran), "kept": shared_json.read(guesses_file())})
 
 
@@ -54,6 +57,12 @@ def is_newer(cell, cells):
     """Whether copies.py has put this cell of the course's below the learner's own version of it."""
     partner = cell["metadata"].get("course", {}).get("new_version_of")
     return partner in cells and "".join(cell["source"]).partition("\n")[2] == cells[partner]
+
+
+def still_there(name, cells):
+    """Of these cells of the notebook's file those that have not been deleted on its page since it was saved."""
+    here = _on_page.get(name)
+    return [cell for cell in cells if here is None or not cell["id"] or cell["id"] in here]
 
 
 def enter(question, text):

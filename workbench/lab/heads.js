@@ -97,6 +97,14 @@ class Head {
   sayUnrun() {
     this.say(this.lesson.heads.get(this.mine.id)?.hasFailed ? UNRUN : NO_PYTHON);
   }
+  /** What was to run again did not come to it: what stands here is no longer what Python would say. */
+  outdate() {
+    [this.old] = this.outputs;
+    this.refresh();
+  }
+  get isOutdated() {
+    return Boolean(this.old) && this.old === this.outputs[0];
+  }
   get outputs() {
     const { outputs } = this.cell.model;
     return Array.from({ length: outputs?.length ?? 0 }, (_, k) => outputs.get(k));
@@ -339,6 +347,7 @@ export class Line extends Head {
     }
     this.beHeard();
     const stopped = await this.lesson.runTo(this.part, { again: this.mine ? [this.mine] : [], say: this.say });
+    if (stopped && stopped !== this.part) this.outdate();
     if (stopped && stopped === this.mine) this.sayUnrun();
     else if (stopped && stopped !== this.part) this.say(this.lesson.reason(stopped));
     else if (stopped && this.asksStill) this.say(`Your line has run, but ${this.name ?? "what it gives"} is None.`);
@@ -357,7 +366,7 @@ export class Line extends Head {
     this.isKnown = /^(Right|The answer)/.test(text);
     if (this.isKnown && !this.lesson.store.get(this.part.id)) this.lesson.store.set(this.part.id, true);
     const hasFailed = this.lesson.heads.get(this.mine?.id)?.hasFailed;
-    const isNew = this.isUnanswered || hasFailed; // what stands there is of an earlier line
+    const isNew = this.isUnanswered || hasFailed || this.isOutdated; // what stands there is of an earlier line
     this.set("open", this.asksStill || !this.outputs.length || isNew);
     this.set("revealed", hasFailed || (this.outputs.length && !this.asksStill));
     this.giveUp.hidden = this.isKnown || !this.isUnanswered || this.isElsewhere; // there are no dots to replace
@@ -426,6 +435,7 @@ class Called extends Head {
     const again = this.mine ? [this.mine] : [];
     this.beHeard();
     const stopped = await this.lesson.runTo(this.part, { needs, again, say: this.say });
+    if (stopped && stopped !== this.part) this.outdate();
     if (stopped && stopped === this.mine) this.sayUnrun();
     return !stopped;
   }
@@ -442,7 +452,7 @@ export class Exercise extends Called {
   }
   refresh() {
     super.refresh();
-    this.set("open", this.lesson.heads.get(this.mine?.id)?.hasFailed); // what stands there is of an earlier try
+    this.set("open", this.isOutdated || this.lesson.heads.get(this.mine?.id)?.hasFailed); // what stands there is of an earlier try
   }
 }
 

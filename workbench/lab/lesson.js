@@ -118,6 +118,8 @@ export class Lesson {
         metadata: model.sharedModel.getMetadata(),
       })),
     );
+    const ids = new Set(descriptions.map(({ id }) => id));
+    const isChanged = this.parts && (this.parts.length !== ids.size || !this.parts.every(({ id }) => ids.has(id)));
     this.parts = descriptions.map((part, k) => Object.assign(known.get(part.id) ?? {}, part, { cell: cells[k] }));
     this.parts.forEach((part, k) => {
       if (part.kind) part.cell.addClass(`attn-${part.kind}`);
@@ -139,6 +141,7 @@ export class Lesson {
       this.end = new End(this, last, this.next, () => this.open(this.next));
     }
     this.refresh();
+    if (isChanged) this.ask(); // the file may have a deleted cell for two minutes more
   }
 
   /** Where this notebook stands among the lessons, and the one after it. */
@@ -257,7 +260,8 @@ export class Lesson {
     await this.session.ready;
     const kernel = this.session.session?.kernel;
     if (!kernel || this.isLeft) return null;
-    const answer = `__import__("workbench.lab").lab.told(${JSON.stringify(this.name)})`;
+    const here = JSON.stringify(this.parts.map(({ id }) => id));
+    const answer = `__import__("workbench.lab").lab.told(${JSON.stringify(this.name)}, ${here})`;
     try {
       const { content } = await kernel.requestExecute({ ...QUIETLY, code: "", user_expressions: { answer } }).done;
       if (content.status !== "ok") return null;

@@ -8,6 +8,7 @@ from lab_page import ROOT, Lab, jupyterlab
 from playwright.sync_api import expect
 
 from workbench import copies
+from workbench.display.colours import contrast
 
 NAME = "01_by_hand.ipynb"
 EXERCISE = "1.1"
@@ -197,6 +198,26 @@ def test_a_line_is_compared_and_an_exercise_checked_in_its_card(begun):
     compares.get_by_role("button", name="Compare my line").click()
     expect(compares.get_by_text("give my_keys a value")).to_be_visible()
     expect(compares.get_by_text("Right: your line")).to_be_hidden()
+    lesson.line.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("my_keys = X @ W_k")
+    compares.get_by_role("button", name="Compare my line").click()
+    expect(compares).to_contain_text("Right: your line")
+    above = page.locator(".jp-CodeCell", has_text="W_q, W_k, W_v").locator(".cm-content").filter(visible=True).first
+    above.click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type("\n1 / 0")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("division by zero").first).to_be_visible()
+    compares.get_by_role("button", name="Compare my line").click()
+    expect(compares.get_by_text("ended in an error")).to_be_visible()
+    expect(compares.get_by_text("Right: your line")).to_be_hidden()
+    above.click()
+    page.keyboard.press("Control+End")
+    for _ in "\n1 / 0":
+        page.keyboard.press("Backspace")
+    compares.get_by_role("button", name="Compare my line").click()
+    expect(compares.get_by_text("Right: your line")).to_be_visible()
     check = page.locator("[aria-label='The check of the exercise']")
     check.get_by_role("button", name="Check").click()
     expect(page.get_by_text("Not attempted yet")).to_be_visible()
@@ -333,3 +354,20 @@ def test_printing_gives_the_whole_lesson_and_nothing_else(begun):
     assert sorted(titles) == sorted(heading.removesuffix("¶") for heading in headings)
     assert len(re.findall(rb"/Type /Page\b", pdf)) > 2
     expect(page.get_by_role("menuitem", name="Kernel")).to_be_in_viewport()
+
+
+def test_a_table_can_be_read_on_paper_from_the_dark_theme(begun):
+    table = nbformat.v4.new_output("display_data", {"text/html": "<table><tr><td>0.25</td></tr></table>"})
+    cell = nbformat.v4.new_code_cell("table", outputs=[table], execution_count=1)
+    lesson = begun(lambda notebook: notebook.cells.insert(2, cell))
+    page, number = lesson.page, lesson.page.get_by_role("cell", name="0.25")
+    lesson.menu("Settings", "Theme", "JupyterLab Dark")
+    page.locator("body[data-jp-theme-light=false]").wait_for(state="attached")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    ink = number.evaluate("node => getComputedStyle(node).color")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    lesson.menu("Settings", "Theme", "JupyterLab Light")
+    page.locator("body[data-jp-theme-light=true]").wait_for(state="attached")
+    assert contrast([int(part) / 255 for part in re.findall(r"\d+", ink)[:3]], "#FFFFFF") > 4.5

@@ -61,7 +61,7 @@ function activate(app, tracker, { shell, restorer, menu }, tools) {
   function forget(panel) {
     lessons.get(panel)?.leave();
     lessons.delete(panel);
-    if (!panel.isDisposed) side.show(tracker.currentWidget);
+    side.show(tracker.currentWidget);
   }
   const lessonIn = (notebook) => [...lessons.values()].find((lesson) => lesson.notebook === notebook);
   tools.NotebookActions.executionScheduled.connect((_, { notebook, cell }) => lessonIn(notebook)?.scheduled(cell));

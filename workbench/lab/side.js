@@ -9,12 +9,13 @@ const MARK =
 const ID = "attention-lesson";
 const MET = "attention:met";
 const FRAMES = 30; // in which JupyterLab brings a notebook to the front
+const OPEN_ONE = "Open a lesson of the course.";
 const ROOM = 1000; // px of a window in which the contents leave enough of it to the lesson
 
 export class LessonsSide {
   constructor({ app, shell, restorer, tools, lessonOf }) {
     Object.assign(this, { app, shell, tools, lessonOf });
-    this.node = made("div", { className: "attn-side-inner" }, made("p", {}, "Open a lesson of the course."));
+    this.node = made("div", { className: "attn-side-inner" }, made("p", {}, OPEN_ONE));
     this.widget = new tools.Widget({ node: this.node });
     this.widget.id = ID;
     this.widget.addClass("attn-side");
@@ -29,12 +30,13 @@ export class LessonsSide {
   show(panel) {
     const lesson = this.lessonOf(panel);
     document.body.classList.toggle("attn-in-front", Boolean(lesson));
+    if (this.lesson?.isLeft) this.forget();
     if (!lesson) return;
     this.greet();
     this.lesson = lesson;
     this.isDue ||= requestAnimationFrame(() => {
       this.isDue = 0;
-      this.draw(this.lesson);
+      if (this.lesson) this.draw(this.lesson);
     });
   }
 
@@ -47,6 +49,12 @@ export class LessonsSide {
       if (window.innerWidth >= ROOM) this.app.shell.activateById(ID);
       else this.shell?.collapseLeft();
     });
+  }
+
+  /** The lesson was closed: nothing of it stands here. */
+  forget() {
+    this.lesson = this.shape = this.shown = null;
+    this.node.replaceChildren(made("p", {}, OPEN_ONE));
   }
 
   draw(lesson) {

@@ -356,6 +356,14 @@ def test_printing_gives_the_whole_lesson_and_nothing_else(begun):
     expect(page.get_by_role("menuitem", name="Kernel")).to_be_in_viewport()
 
 
+def test_beside_a_closed_lesson_nothing_of_it_stands(begun):
+    lesson = begun()
+    page = lesson.page
+    expect(page.get_by_text("guesses and lines")).to_be_visible()
+    lesson.menu("File", "Close Tab")
+    expect(page.get_by_text("guesses and lines")).to_have_count(0)
+
+
 def test_a_table_can_be_read_on_paper_from_the_dark_theme(begun):
     table = nbformat.v4.new_output("display_data", {"text/html": "<table><tr><td>0.25</td></tr></table>"})
     cell = nbformat.v4.new_code_cell("table", outputs=[table], execution_count=1)

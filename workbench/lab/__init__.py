@@ -26,7 +26,7 @@ def note(result):
         (_ran.add if result.success else _ran.discard)(id)
 
 
-def told(name, here):
+def told(name, here=None):
     """What the page of the notebook `name` asks as it connects, and before a button runs anything.
 
     `here` are the ids of the cells that the page has now; the file may have others. The answer: which of its cells are
@@ -34,7 +34,7 @@ def told(name, here):
     only says that it is the course's, nothing.
     """
     course = course_cells(name)
-    _on_page[name] = set(here)
+    _on_page[name] = here and set(here)  # a page of an earlier edition, still open, does not say it
     return JSON(course and {"course": course, "ran": sorted(_ran), "kept": shared_json.read(guesses_file())})
 
 

@@ -245,8 +245,8 @@ class Blank(SilentForReaders, Prediction):
     def _holds_with(self, other):
         """Whether the learner's line gives what it should with another input of the record, too."""
         numbers = dict(other)
-        always = numbers.pop("always", False)
-        gives, name = numbers.pop("gives"), self._name()
+        always, gives, name = numbers.pop("always", False), numbers.pop("gives"), self._name()
+        numbers.pop("with", None)
         source = second_input.line_of(name)
         if source is None or not (always or second_input.reads(source, numbers.keys())):  # there is nothing to try
             return True
@@ -262,7 +262,8 @@ class Blank(SilentForReaders, Prediction):
         numbers = dict(other)
         gives = numbers.pop("gives")
         numbers.pop("always", None)
-        inputs = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
+        named = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
+        inputs = numbers.get("with", named)
         by_chance = f"On these numbers your line is right by chance. With {inputs} it"
         if isinstance(gives, str):  # which is the line itself
             return f"{by_chance} does not give what it should."
@@ -422,7 +423,8 @@ def _shape_difference(here, there, mine, wanted, within):
         if _same(turned, wanted, within):
             return f"Rows and columns have changed places. {sentence}"
     if len(mine) == len(wanted) and _same(mine, wanted, within):
-        return f"The right numbers, but the shape is part of the answer. {sentence}"
+        values = "values" if {*map(type, wanted)} == {bool} else "numbers"
+        return f"The right {values}, but the shape is part of the answer. {sentence}"
     return sentence
 
 

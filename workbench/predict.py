@@ -144,6 +144,8 @@ class Prediction:
         if size is None or reader.form(mine) == reader.form(self.wanted):
             return ""
         word = "word" if self.question.options else "number"
+        if _is_one_in_words(self.guess, mine):
+            return f"It was read as one number, {show.short(mine[0])}. {self.question.asks(size)}"
         return f"It has {_how_many(reader.form(mine), word)}. {self.question.asks(size)}"
 
     def ask(self):
@@ -389,6 +391,11 @@ def _difference(form, mine, wanted, within):
     if wrong == len(wanted):
         return "None of the numbers is right." if wrong > 2 else "Neither of the two numbers is right."
     return f"{wrong} of {len(wanted)} numbers {'is' if wrong == 1 else 'are'} not right."
+
+
+def _is_one_in_words(guess, mine):
+    """Whether one number was written as a word, such as "two", which may have been meant as their count."""
+    return isinstance(guess, str) and not re.search(r"\d", guess) and len(mine) == 1 and isinstance(mine[0], float)
 
 
 def _several_for_one(guess, truth):

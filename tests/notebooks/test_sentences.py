@@ -221,7 +221,7 @@ STATED = [
     ("02", "text-27", "scores above {:.1f}", lambda: [math.log(torch.finfo(torch.float16).max)]),
     ("02", "text-30", "a typical score is {:.2f}", lambda: [1024**-0.5]),
     ("02", "text-31", "\\approx {:.2f}$", lambda: [math.log(32)]),
-    ("02", "text-35", "{:.0f} % of the 200 rows are dead: one key is too far ahead. And {:.0f} %", reactions),
+    ("02", "text-35", "{:.0f} % of the 200 rows are dead: the score of one key is far above all others. And {:.0f} %", reactions),
     ("02", "text-41", "in the row of *I* now sum to {:.2f}", over_queries),
     ("03", "text-03", "other two scores are {0:.2f} and {1:.2f}", padding_heard),
     ("03", "text-03", "$e^{{{0:.2f}}} = {2:.1f}$ and $e^{{{1:.2f}}} = {3:.1f}$", padding_heard),

@@ -145,7 +145,7 @@ class Prediction:
             return ""
         word = "word" if self.question.options else "number"
         if _is_one_in_words(self.guess, mine):
-            return f"It was read as one number, {show.short(mine[0])}. {self.question.asks(size)}"
+            return f"It was read as one number, {show.short(*_flat(mine))}. {self.question.asks(size)}"
         return f"It has {_how_many(reader.form(mine), word)}. {self.question.asks(size)}"
 
     def ask(self):
@@ -394,8 +394,10 @@ def _difference(form, mine, wanted, within):
 
 
 def _is_one_in_words(guess, mine):
-    """Whether one number was written as a word, such as "two", which may have been meant as their count."""
-    return isinstance(guess, str) and not re.search(r"\d", guess) and len(mine) == 1 and isinstance(mine[0], float)
+    """Whether one whole number was written as a word, such as "two", which may have been meant as their count."""
+    first, *more = _flat(mine) or [None]
+    is_word = isinstance(guess, str) and not re.search(r"\d", guess)
+    return is_word and not more and isinstance(first, float) and first.is_integer()
 
 
 def _several_for_one(guess, truth):

@@ -144,6 +144,8 @@ class Prediction:
         if size is None or reader.form(mine) == reader.form(self.wanted):
             return ""
         word = "word" if self.question.options else "number"
+        if _is_one_in_words(self.guess, mine):
+            return f"It was read as one number, {show.short(*_flat(mine))}. {self.question.asks(size)}"
         return f"It has {_how_many(reader.form(mine), word)}. {self.question.asks(size)}"
 
     def ask(self):
@@ -390,6 +392,13 @@ def _difference(form, mine, wanted, within):
     if wrong == len(wanted):
         return "None of the numbers is right." if wrong > 2 else "Neither of the two numbers is right."
     return f"{wrong} of {len(wanted)} numbers {'is' if wrong == 1 else 'are'} not right."
+
+
+def _is_one_in_words(guess, mine):
+    """Whether one whole number was written as a word, such as "two", which may have been meant as their count."""
+    first, *more = _flat(mine) or [None]
+    is_word = isinstance(guess, str) and not re.search(r"\d", guess)
+    return is_word and not more and isinstance(first, float) and first.is_integer()
 
 
 def _several_for_one(guess, truth):

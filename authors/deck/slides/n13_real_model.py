@@ -448,7 +448,7 @@ def exercises():
 
 
 @slide(
-    "Eleven questions. Which lesson do you read again?",
+    "Eleven questions. Which lesson once more?",
     minutes=0,
     say="""
     For the last meeting: read them one by one, hands for each. After a wrong answer, write down the lesson.

@@ -144,6 +144,8 @@ class Prediction:
         if size is None or reader.form(mine) == reader.form(self.wanted):
             return ""
         word = "word" if self.question.options else "number"
+        if _is_one_in_words(self.guess, mine):
+            return f"It was read as one number, {show.short(*_flat(mine))}. {self.question.asks(size)}"
         return f"It has {_how_many(reader.form(mine), word)}. {self.question.asks(size)}"
 
     def ask(self):
@@ -245,8 +247,8 @@ class Blank(SilentForReaders, Prediction):
     def _holds_with(self, other):
         """Whether the learner's line gives what it should with another input of the record, too."""
         numbers = dict(other)
-        always = numbers.pop("always", False)
-        gives, name = numbers.pop("gives"), self._name()
+        always, gives, name = numbers.pop("always", False), numbers.pop("gives"), self._name()
+        numbers.pop("with", None)
         source = second_input.line_of(name)
         if source is None or not (always or second_input.reads(source, numbers.keys())):  # there is nothing to try
             return True
@@ -262,7 +264,8 @@ class Blank(SilentForReaders, Prediction):
         numbers = dict(other)
         gives = numbers.pop("gives")
         numbers.pop("always", None)
-        inputs = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
+        named = " and ".join(f"`{name} = {rows}`" for name, rows in numbers.items())
+        inputs = numbers.get("with", named)
         by_chance = f"On these numbers your line is right by chance. With {inputs} it"
         if isinstance(gives, str):  # which is the line itself
             return f"{by_chance} does not give what it should."
@@ -391,6 +394,13 @@ def _difference(form, mine, wanted, within):
     return f"{wrong} of {len(wanted)} numbers {'is' if wrong == 1 else 'are'} not right."
 
 
+def _is_one_in_words(guess, mine):
+    """Whether one whole number was written as a word, such as "two", which may have been meant as their count."""
+    first, *more = _flat(mine) or [None]
+    is_word = isinstance(guess, str) and not re.search(r"\d", guess)
+    return is_word and not more and isinstance(first, float) and first.is_integer()
+
+
 def _several_for_one(guess, truth):
     """The sentence on an answer with several results of a call, of which one is asked for, or ""."""
     if not (isinstance(guess, list | tuple) and len(guess) > 1 and hasattr(truth, "tolist")):
@@ -422,7 +432,8 @@ def _shape_difference(here, there, mine, wanted, within):
         if _same(turned, wanted, within):
             return f"Rows and columns have changed places. {sentence}"
     if len(mine) == len(wanted) and _same(mine, wanted, within):
-        return f"The right numbers, but the shape is part of the answer. {sentence}"
+        values = "values" if {*map(type, wanted)} == {bool} else "numbers"
+        return f"The right {values}, but the shape is part of the answer. {sentence}"
     return sentence
 
 

@@ -5,7 +5,10 @@ import { all, make } from "./kit.js";
 
 const SIGNS = ["_", "@", "(", ")", "[", "]", "<", "=", "-", ":", "~", "*"]; // which a phone's keyboard hides
 const SHOWN = { rows: 3, columns: 8 }; // of a value that has more
-const ON_A_PHONE = { rows: 2, columns: 3 };
+const ON_A_PHONE = [
+  { rows: 2, columns: 3 },
+  { rows: 2, columns: 2, isStrict: true }, // where three are too wide
+];
 const STATE = { right: ["✓", "right"], wrong: ["✗", "wrong"], error: ["✗", "wrong"] };
 
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -45,10 +48,16 @@ export function setUpLine(form, { ready, before, done, keep, typed, again = "" }
     form.querySelector(".verdict").innerHTML = `${sign} ${words}`;
     form.querySelector(".verdict").className = `verdict ${kind}`;
     form.querySelector(".more").innerHTML = more;
-    form
-      .querySelector(".both")
-      .replaceChildren(...(isNew && verdict.yours !== undefined ? bothTables(verdict, form.clientWidth < 500) : []));
+    form.querySelector(".both").replaceChildren();
+    if (isNew && verdict.yours !== undefined) showBoth(verdict);
     if (verdict.at !== undefined && isNew) point(verdict.at);
+  }
+  function showBoth(verdict) {
+    const place = form.querySelector(".both");
+    for (const most of form.clientWidth < 500 ? ON_A_PHONE : [SHOWN]) {
+      place.replaceChildren(...bothTables(verdict, most));
+      if (all(".value", place).every((one) => one.scrollWidth <= one.clientWidth)) return;
+    }
   }
   function point(at) {
     editor.focus();
@@ -163,16 +172,18 @@ function number(x, decimals) {
 }
 
 /** The learner's value and the right one; where both have one shape, what differs is outlined, and its digits differ. */
-function bothTables({ yours, expected, within }, isNarrow) {
+function bothTables({ yours, expected, within }, most) {
   const isAlike = String(shapeOf(yours)) === String(shapeOf(expected));
   const [mine, where] = matrixOf(yours, isAlike && expected, within);
   const [other, there] = matrixOf(expected, isAlike && yours, within);
   const differs = (i, j) => isAlike && isOther(mine[i][j], other[i][j], within);
+  const places = shownPlaces(mine, other, differs, most);
   const isTold = (d) =>
-    mine.every((row, i) => row.every((x, j) => !differs(i, j) || number(x, d) !== number(other[i][j], d)));
+    places.rows.every((i) =>
+      places.columns.every((j) => !differs(i, j) || number(mine[i][j], d) !== number(other[i][j], d)),
+    );
   const decimals = [3, 5, 7].find(isTold) ?? 7;
   const size = (x) => `(${shapeOf(x).join(", ")}${shapeOf(x).length === 1 ? "," : ""})`;
-  const places = shownPlaces(mine, other, differs, isNarrow);
   const table = (matrix, title) => {
     const cell = (i, j) => {
       const text = number(matrix[i][j], decimals);
@@ -195,13 +206,13 @@ function bothTables({ yours, expected, within }, isNarrow) {
 }
 
 /** Which rows and columns are shown: all where they are few, otherwise the first that differ; and what that leaves out. */
-function shownPlaces(mine, other, differs, isNarrow) {
+function shownPlaces(mine, other, differs, most) {
   const counts = [Math.max(mine.length, other.length), Math.max(mine[0]?.length ?? 0, other[0]?.length ?? 0)];
   const [everyRow, everyColumn] = counts.map((count) => [...Array(count).keys()]);
-  const choice = (every, most, isOfInterest, name) => {
-    if (every.length <= most + 1) return { shown: every, words: [] };
+  const choice = (every, limit, isOfInterest, name, spare = 1) => {
+    if (every.length <= limit + spare) return { shown: every, words: [] };
     const different = every.filter(isOfInterest);
-    const shown = (different.length ? different : every).slice(0, most);
+    const shown = (different.length ? different : every).slice(0, limit);
     const those = `${name}s${different.length ? " that differ" : ""}`;
     const count = different.length || every.length;
     return {
@@ -209,9 +220,14 @@ function shownPlaces(mine, other, differs, isNarrow) {
       words: count > shown.length ? [`${shown.length} of the ${count} ${those}`] : [`the ${name}s that differ`],
     };
   };
-  const most = isNarrow ? ON_A_PHONE : SHOWN;
   const rows = choice(everyRow, most.rows, (i) => everyColumn.some((j) => differs(i, j)), "row");
-  const columns = choice(everyColumn, most.columns, (j) => rows.shown.some((i) => differs(i, j)), "column");
+  const columns = choice(
+    everyColumn,
+    most.columns,
+    (j) => rows.shown.some((i) => differs(i, j)),
+    "column",
+    most.isStrict ? 0 : 1,
+  );
   const parts = [...rows.words, ...columns.words];
   return {
     rows: rows.shown,

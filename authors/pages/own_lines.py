@@ -151,6 +151,7 @@ class OwnLines:
         """The other numbers with which a line is tried again, the right result, and the sentence on a wrong one."""
         numbers = dict(other)
         always = numbers.pop("always", False)
+        numbers.pop("with", None)
         gives = torch.as_tensor(second_input.right_with(numbers, numbers.pop("gives"), self._before))
         gives = self.data(gives if gives.dtype == torch.bool else gives.double(), LARGEST)
         others = second_input.other_names(self._before, numbers)

@@ -25,6 +25,9 @@ export function judge(question, text) {
   const [slip] = isShaped ? slips.filter((one) => same(one.leaves)).sort((a, b) => apart(a) - apart(b)) : [];
   if (slip) return { says: slip.says, key, slip: slip.name };
   if (!isShaped || (size !== null && guess.length !== leaves.length)) {
+    // A whole number in words, such as "two", may have been meant as their count:
+    if (guess.length === 1 && Number.isInteger(guess[0]) && !/\d/.test(text))
+      return { unread: true, says: `It was read as one number, ${guess[0]}. ${asks}` };
     const many =
       form === "matrix"
         ? `${mine.length} × ${mine[0].length} numbers`

@@ -79,7 +79,8 @@ function show(all) {
     place.append(
       make("p", {
         textContent:
-          "Nothing is kept here yet. Where a lecture lets you answer by phone, its page leads here at the end.",
+          "Nothing is kept here yet. Where a lecture lets you answer by phone, its page leads here at the end. " +
+          "What you guess in a lesson stands in the lesson itself.",
       }),
     );
     return;

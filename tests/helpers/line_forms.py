@@ -410,16 +410,28 @@ my_state = state + next([key[:, None] * value])
 # Wrong lines that give the right numbers with the lesson's inputs, as another name that holds the same numbers does.
 BY_CHANCE = [
     ("01.my-keys", "my_keys = torch.tensor([[0.0, 1, 1], [4, 4, 0], [2, 3, 1]])  # typed"),
+    ("01.my-scores", "my_scores = keys @ queries.T"),
+    ("01.my-outputs", "my_outputs = torch.softmax(keys @ queries.T, dim=-1) @ values"),
+    ("01.my-outputs", "my_outputs = torch.softmax(scores.T, dim=-1) @ values"),
     ("02.my-shifted", "my_shifted = small - 4"),
     ("04.my-merged", "my_merged = numbered"),
     ("04.my-merged", "my_merged = wrong.reshape(1, 3, 4)"),
     ("07.my-grad-W-q", "my_grad_W_q = moving"),
     ("09.my-scores", "my_scores = x @ W @ heard.T"),
     ("09.my-scores", "my_scores = x @ M.T @ heard.T"),
+    ("10.my-keys", "my_keys = torch.cat([keys, torch.tensor([[2., 3, 1]])])"),
     ("10.my-output", "my_output = outputs[2:]"),
+    (
+        "10.my-output",
+        "my_output = torch.softmax(tea @ W_k @ (X @ W_q).T / math.sqrt(3), dim=-1) @ all_values",
+    ),
     ("10.my-scores", "my_scores = scores"),
     ("11.my-normed", "my_normed = normed"),
     ("12.my-factor", "my_factor = torch.exp(-m)"),
+    ("12.my-factor", "my_factor = torch.exp(scores[0] - scores[1])"),
+    ("12.my-l", "my_l = torch.exp(a[0] - m_both) + 2 * torch.exp(b[0] - m_both)"),
+    ("12.my-l", "my_l = torch.exp(a[0] - m_both) + torch.exp(b[0] - m_both) * b[1]"),
+    ("12.my-l", "my_l = torch.exp(a[0] - m_both) * a[1] + 2 * torch.exp(b[0] - m_both)"),
     ("12.my-l", "my_l = torch.exp(a[0] - m_both[0]) * a[1] + torch.exp(b[0] - m_both) * b[1]"),
     ("14.my-chunk", "my_chunk = faded * before.T + (left[:, None] * keys).T @ values"),
     ("14.my-chunk", "my_chunk = before / 8 + (left[:, None] * keys).T @ values"),
@@ -429,9 +441,29 @@ BY_CHANCE = [
 ]
 
 
+# Right lines in other words than the course's, which use what its names were made from.
+IN_OTHER_WORDS = [
+    ("01.my-scores", "my_scores = torch.stack([scores_of_I, scores_of_like, queries[2] @ keys.T])"),
+    ("01.my-scores", "my_scores = X @ W_q @ keys.T"),
+    ("01.my-outputs", "my_outputs = torch.softmax(scores, dim=-1) @ values"),
+    ("01.my-outputs", "my_outputs = torch.stack([output_of_I, weights[1] @ values, weights[2] @ values])"),
+    ("01.my-outputs", "my_outputs = torch.softmax(X @ W_q @ keys.T, dim=-1) @ values"),
+    ("02.my-shifted", "my_shifted = small - small.amax()"),
+    ("03.my-before", "my_before = torch.softmax(scores.masked_fill(~mask.expand(2, 3, 3), -math.inf), dim=-1)"),
+    ("07.my-grad-W-q", "my_grad_W_q = torch.outer(X[0], (weights[0] - wish) @ X @ W_k)"),
+    ("10.my-keys", "my_keys = X @ W_k"),
+    ("11.my-normed", "my_normed = F.layer_norm(X.double(), (4,))"),
+    ("12.my-factor", "my_factor = torch.exp(scores[0] - new_m)"),
+    ("12.my-factor", "my_factor = torch.exp(scores[0] - max(scores[0], scores[1]))"),
+    ("12.my-l", "my_l = torch.exp(two_rows - m_both).sum(dim=-1, keepdim=True)"),
+    ("14.my-delta", "my_delta = before_cup + unit_keys[2] * (number - cup_key @ before_cup)"),
+]
+
+
 def forms():
     """Pairs of a line's id and a way to write it."""
     yield from BY_CHANCE
+    yield from IN_OTHER_WORDS
     for id, written in FORMS.items():
         lines = written.strip().split("\n") if isinstance(written, str) else written
         yield from ((id, line.replace("\\n", "\n")) for line in lines)

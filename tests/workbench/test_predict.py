@@ -187,6 +187,7 @@ UNREAD = [
     (ONE, [1, 2], 3, "It has 2 numbers."),
     (ONE, 47, 0.4683, 'Right if you mean per cent, but then write it as "47 %"'),
     (MANY, [6, 47, 47], [0.0634, 0.4683, 0.4683], '"6 %, 47 %, 47 %"'),
+    (MANY, "two", NUMBERS, "It was read as one number, 2. Write it as 3 numbers, [a, b, c]."),
     (MANY, [1, 2], NUMBERS, "It has 2 numbers. Write it as 3 numbers, [a, b, c]."),
     (MANY, {1, 5, 2}, NUMBERS, "3 numbers"),
     (MATRIX, [1, 2], torch.ones(2, 2), "rows of numbers"),

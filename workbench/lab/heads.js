@@ -5,8 +5,8 @@ import { Asked, readForm } from "./asked.js";
 import { TOLD_HOW } from "./cells.js";
 import { button, made } from "./made.js";
 
-const FAILED = "This did not run through; what Python said stands below.";
-const UNRUN = "This did not run through; above stands what Python said.";
+const FAILED = "Python stopped with an error. Its message is below.";
+const UNRUN = "Python stopped with an error. Its message is above.";
 const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then try again.";
 const MOMENT = 400; // ms that may pass without a word
 const STOPPED = "Stopped; your guess stays here.";

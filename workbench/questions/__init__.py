@@ -16,7 +16,8 @@ One file a lesson, one record a question, read alike by notebooks, pages, decks 
     common    slips that several lessons know, from common.toml
     second    of an own line that a wrong one could equal by chance: other inputs, each tried on a line that reads its
               names: other numbers for them, or code for these, and what the line then gives, or code for it; with
-              always = true on every line
+              always = true on every line. Whatever is made from one of them is among them, made anew, unless a line
+              may not use it; `with` says which they are where the names would say too little
     constant  true for an own line without inputs: its numbers may be written down
 
 What somebody answers who makes a slip is computed by the notebook and handed over under the slip's name. The question

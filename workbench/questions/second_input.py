@@ -43,8 +43,14 @@ def is_written_down(source, name):
 
 
 def other_names(names, numbers):
-    """The values of other numbers, name → rows or code, where the names have these values."""
-    return {one: _value(rows, names, names[one]) for one, rows in numbers.items()}
+    """The values of other numbers, name → rows or code, where the names have these values.
+
+    Code finds the other numbers before it.
+    """
+    others = {}
+    for one, rows in numbers.items():
+        others[one] = _value(rows, names | others, names.get(one))
+    return others
 
 
 def _value(rows, names, own):

@@ -145,14 +145,14 @@ def dark_diagonal(noise_weights):
 
 
 @slide(
-    "What takes the dark diagonal away?",
+    "What takes the weight off the diagonal?",
     minutes=0.5,
     say="""
     Take the vote before you run the cell. Change one thing at a time: this is the method of the whole notebook.
     """,
     hall="""
-    What takes the diagonal away: numbers of both signs, or keys that are other vectors? Hands for signs, keys,
-    both, neither. [Other keys: 0.25. With both signs it is even 1.00]
+    What brings the diagonal down to a quarter: numbers of both signs, or keys that are other vectors? Hands for
+    signs, keys, both, neither. [Other keys: 0.25. With both signs it is even 1.00]
     """,
     choices="suspects",
 )

@@ -250,7 +250,7 @@ def W_o_mixes(pairs):
 
 
 @slide(
-    "Three weights, one product: which line?",
+    "Three matrices, one product: which line?",
     minutes=1.5,
     say="Three small products, or one large one: the same numbers. Take the line from the hall.",
 )

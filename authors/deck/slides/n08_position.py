@@ -34,7 +34,7 @@ def title():
     """,
     hall="""
     We write tea I like. Which of the old outputs is now in the first row, in the second, in the third? Hands
-    for 0, 1, 2. [2, 0, 1: each token takes its output with it]
+    for 0, 1, 2. [2, 0, 1: each token keeps its output]
     """,
 )
 def shuffled(attend, examples, order, outputs, X):
@@ -434,7 +434,7 @@ def board_angles():
     "Two rules. In what do they differ?",
     minutes=1.5,
     say="""
-    One rule is relative, the other is absolute. Let the hall say which is which, and which of sinusoids and
+    One rule needs distances, the other positions. Let the hall say which is which, and which of sinusoids and
     RoPE can follow which rule. Collect bets: most will say one each.
     """,
 )
@@ -483,7 +483,7 @@ def row_5(sinusoidal_encoding, turn):
     minutes=1.5,
     say="""
     The board had only one pair. To look far back we take the slowest pair. Then run both settings by hand at
-    1024 tokens: both find their token.
+    1024 tokens: both methods find their token.
     """,
     hall="""
     Eight pairs, the first fast, the last slow: which one still rises at 4,000 steps? [the last: a quarter

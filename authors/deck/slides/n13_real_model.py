@@ -100,7 +100,7 @@ def keys():
 
 
 @slide(
-    "Was or were: which share has were?",
+    'Of "was" and "were": which share has "were"?',
     minutes=1,
     say="""
     Let them write a number down. Then the four sentences: the nearest noun would say the opposite in two of them.
@@ -119,9 +119,12 @@ def predict_keys(model, share_of_were):
 
 
 @slide(
-    "Who told cat that there were keys?",
+    "How does cat know that there were keys?",
     minutes=0.5,
-    say="Between cat and keys only attention moves anything. So in some block some head must have done it.",
+    say="""
+    Between cat and keys only attention moves anything. So in some block some head must have done it. The arrow means
+    attends to; what is moved goes the other way, from keys to cat.
+    """,
     column=True,
 )
 def which_of_270():
@@ -194,17 +197,31 @@ def predict_both(both, whole, without):
 
 
 @slide(
-    "Two heads get other outputs. Share of were?",
+    "26.0, 27.8 get the outputs of cat. Share of were?",
     minutes=2,
     say="""
-    Let them say first what each method can show: a map, turning off, an exchange. The book is one book, and the
-    model says were, since two heads say so. With two other heads it stays at .02.
+    Let them say first what each method can show: a map, turning off, an exchange. At shelf, 26.0 and 27.8 put out
+    what they put out at cat in The keys near the cat. The book is one book, and the model says were, since two heads
+    say so. With two other heads it stays at .02.
     """,
-    hall="The book on the shelf, but the two say what they said of the keys: share of were? Bids. [0.88]",
+    hall="The book on the shelf, but 26.0 and 27.8 say what they said at cat: share of were? Bids. [0.88]",
 )
-def predict_told(told):
-    first = Sentence(["The book", "on the", "shelf"], inks={0: "key"}, says="was")  # it comes back, small
-    return [first, first.but(says=None), first.but(says=f"were {told:.2f}", ending="wrong" if told > 0.5 else "output")]
+def predict_told(model, shelf, share_of_were, told):
+    unchanged = share_of_were(model.read(shelf)[0][0, -1]).item()
+    return [
+        Bars(
+            ["as it is", "from keys … cat"],
+            values,
+            unit="",
+            colour="output",
+            strong=1,
+            caption="The book on the shelf: share of were",
+            lying=True,
+            words=False,
+            top=1,
+        )
+        for values in ([unchanged, None], [unchanged, told])
+    ]
 
 
 @slide(
@@ -212,8 +229,8 @@ def predict_told(told):
     minutes=3.5,
     say="""
     A sentence from the hall first. Then the task: the capital of Germany. The darkest square of the grid is one
-    press away from the answer; the second darkest is a decoy. Ask what is left: other cities, so that a city
-    is due is still known.
+    press away from the answer; the second darkest is a decoy. Then the board asks what is left: let the hall choose.
+    Other cities come, so that a city is due is still known.
     """,
     hall="Which head? [23.4]",
 )
@@ -222,14 +239,14 @@ def board_text():
 
 
 @slide(
-    "One wrong line, in all blocks. What happens?",
+    "Which of these can be wrong without an error?",
     minutes=1,
-    say="Nine lines, by c. Ask which of them could be wrong without an error: nearly all.",
+    say="Nine lines, by c, wrong in all 30 blocks at once. Ask which of them raise no error: each of these six can.",
     column=True,
 )
 def one_wrong_line():
-    lines = ["scale", "softmax", "mask", "heads", "positions", "cache"]
-    return Tiles([lines[:3], lines[3:]]).opened(0, 6)
+    lines = [["scale", "softmax", "mask"], ["heads", "positions", "cache"]]
+    return [Tiles(lines), Tiles([[[line, "wrong"] for line in row] for row in lines])]
 
 
 @slide(
@@ -249,7 +266,7 @@ def predict_no_mask(healthy, unmasked):
 
 
 @slide(
-    "Two questions to a text. Where is the line?",
+    "Two questions. Where is the wrong line?",
     minutes=2,
     say="""
     The prompt is read in one pass, each later word alone. Draw the table on the blackboard before you uncover it.
@@ -257,14 +274,14 @@ def predict_no_mask(healthy, unmasked):
 )
 def two_questions():
     return Tiles(
-        [["no fault, or nowhere", "cache"], ["pass", "numbers"]],
-        columns=["goes on", "falls apart"],
-        rows=["right piece", "wrong piece"],
+        [["no fault, or\nnowhere", "cache"], ["pass", "numbers"]],
+        columns=["goes on\nin English", "falls apart"],
+        rows=["first piece right", "first piece wrong"],
     ).opened(0, 1, 2, 3, 4)
 
 
 @slide(
-    "Patient A. Where is its line?",
+    "Patient A speaks. Where is its wrong line?",
     minutes=1,
     say="""
     Uncover it word by word, and read it aloud. After the first word ask: is it right? At the end: did it go on in
@@ -279,7 +296,7 @@ def predict_patient_a(PROMPT, says, PATIENTS, where, WRONG):
 
 
 @slide(
-    "Patient B's line. In which part is it?",
+    "Here is B's wrong line. In which part is it?",
     minutes=1,
     say="""
     The other way round: the line is known, and the hall says what it will do. One softmax for all queries: what is
@@ -295,24 +312,27 @@ def predict_patient_b(PROMPT, says, PATIENTS, where, WRONG):
 
 
 @slide(
-    "Which part is ill?",
+    "In winter the snow is … Which part is ill?",
     minutes=1,
     say="""
-    In winter the snow is: the first row is what the healthy model writes. In pairs, half a minute: sort C to F
+    The first row is what the healthy model writes. In pairs, half a minute: sort C to F
     into the table of the blackboard. Then one after the other, hands for each part. Those who repeat the whole list of
     heads made C.
     """,
     hall="C, D, E, F: numbers, pass, cache, or nowhere? In pairs, then hands. [numbers, pass, cache, numbers]",
 )
-def diagnoses(OTHER, says, where):
-    texts = {who: " ".join(says[who][1].split()[:3]) for who in ("healthy", *"CDEF")}
+def diagnoses(says, where):
+    words = {"healthy": 2, "C": 1, "D": 3, "E": 5, "F": 2}  # enough of each to be told, and no more to read
+    texts = {}
+    for who, many in words.items():
+        begins, rest = says[who][1].split()[:many], says[who][1].split()[many:]
+        texts[who] = " ".join([*begins, "…"] if rest else begins)
     return [
         Tiles(
             [
-                [texts["healthy"], "none"],
+                [texts["healthy"], "–"],
                 *([texts[who], [where[who], "output"] if k < told else "?"] for k, who in enumerate("CDEF")),
             ],
-            columns=[f"… {OTHER.split()[-2]} is …", "part"],
             rows=list(texts),
         )
         for told in range(len(texts))
@@ -330,9 +350,15 @@ def diagnoses(OTHER, says, where):
     hall="In the morning, the sun …: which of the three has no fault? Hands. [the first]",
 )
 def nobody_hears(model, attend, faulty):
-    attends = {"": attend, "base 10,000": faulty("RoPE with base 10,000"), "too late": faulty("one position too late")}
+    attends = {
+        "healthy": attend,
+        "base 10,000": faulty("RoPE with base 10,000"),
+        "too late": faulty("one position too late"),
+    }
     texts = [model.write("In the morning, the sun", 6, one).strip() for one in attends.values()]
-    return [Tiles([[text] for text in texts], columns=["… the sun …"], rows=rows) for rows in ([""] * 3, list(attends))]
+    return [
+        Tiles([[text] for text in texts], columns=["… the sun …"], rows=rows) for rows in ([1, 2, 3], list(attends))
+    ]
 
 
 @slide(
@@ -380,26 +406,30 @@ def your_place():
     "We saw the hat and the bank. Where is bank?",
     minutes=1,
     say="""
-    No river, no coins. Bids from −1 to 1. Then all words, and last: all heads off, −.72 beside river and beside
-    coins alike.
+    No river, no coins. Bids from −1 to 1; the ends are the two means. Then all words.
+    Last: all heads off, −.72 beside river and beside coins alike.
     """,
     hall="The hat and the bank: from −1 to 1? Bids. [−0.48]",
 )
 def predict_hat(places):
-    some = ("money", "hat", "tree", "lake", "river")
+    first = Points(["money −1", "water 1"], [-1, 1], strong=[], caption="hat ?")
+    words = {f"hat {number(places['hat'])}": places["hat"], "tree": places["tree"], "lake": places["lake"]}
     return [
-        Points(list(words), [places[word] for word in words], strong=range(len(words)), caption=caption)
-        for words, caption in ((some[::4], "hat ?"), (some, f"hat {number(places['hat'])}"))
+        first,
+        first.but(names=["money −1", *words, "water 1"], at=[-1, *words.values(), 1], strong=[1, 2, 3], caption=None),
     ]
 
 
 @slide(
-    "Four pictures. What did each of them show?",
+    "How does somebody notice a wrong line?",
     minutes=0.5,
-    say="Ask for the three methods and what each shows, and for the two tests that see what nobody hears.",
+    say="""
+    First ask for the three methods and what each shows of a head. Then the four pictures: no error, a loss that even
+    falls, the two questions, and the two tests that see what nobody hears.
+    """,
 )
 def summary():
-    return again(predict_missed, predict_told, two_questions, predict_no_mask)
+    return again(one_wrong_line, predict_no_mask, two_questions, two_tests)
 
 
 @slide(
@@ -418,7 +448,7 @@ def exercises():
 
 
 @slide(
-    "Eleven questions over twelve lessons",
+    "Eleven questions. Which lesson once more?",
     minutes=0,
     say="""
     For the last meeting: read them one by one, hands for each. After a wrong answer, write down the lesson.

@@ -201,7 +201,8 @@ function sayDifference(mine, wanted, within) {
   const isTurned = here.length === 2 && String(here) === String([...there].reverse());
   if (isTurned && isAlike(mine[0].flatMap((_, column) => mine.map((row) => row[column]))))
     return `Rows and columns have changed places. ${shapes}`;
-  return isAlike(ours) ? `The right numbers, but the shape is part of the answer. ${shapes}` : shapes;
+  const values = theirs.every((x) => typeof x === "boolean") ? "values" : "numbers";
+  return isAlike(ours) ? `The right ${values}, but the shape is part of the answer. ${shapes}` : shapes;
 }
 
 /** What is said to several results of a call, of which one is asked for, or "". */
@@ -291,7 +292,7 @@ function unknown(what, close) {
   const meant = close ? ` Did you mean \`${close}\`?` : "";
   return {
     status: "unknown",
-    says: `${what[0].toUpperCase()}${what.slice(1)} cannot be tried here, only in the notebook.${meant}`,
+    says: `${what[0].toUpperCase()}${what.slice(1)} cannot be tried here.${meant}`,
   };
 }
 

@@ -58,6 +58,7 @@ def test_page_and_kernel_say_the_same_of_every_form(lessons, tmp_path, monkeypat
         assert (id, source) not in own or id in OTHERWISE or page["status"] == "right", (
             f"{id}: the course's own: {page}"
         )
+        assert (id, source) not in line_forms.IN_OTHER_WORDS or page["status"] == "right", f"{id}: {source}: {page}"
         assert (id, source) not in line_forms.BY_CHANCE or page["status"] == "wrong", f"{id}: right by chance: {source}"
         name, line = lines[id]
         status, slip, comment = in_kernel(id, line, lessons[name], source, monkeypatch)
@@ -283,6 +284,18 @@ def test_a_line_is_told_apart_kept_and_counted(reader):  # noqa: F811
     dots = "a[href='#step-3-queries-keys-and-values'] .dots i.done"
     assert page.locator(dots).count() == 1
     assert page.locator(".so-far").first.text_content().startswith("0 of"), "a line is no guess"
+
+
+def test_two_values_are_no_wider_than_a_phone(reader):  # noqa: F811
+    page = reader("10_writing_with_a_memory", "phone, dark")
+    field = page.locator("form.own-line[data-line='10.my-scores']")
+    page.locator("details", has=field).evaluate_all("(folds) => folds.forEach((fold) => (fold.open = true))")
+    field.locator("textarea").fill("asks @ W_uk.T @ latent.T / 4")
+    field.get_by_role("button", name="Check").click()
+    expect(field.locator(".value")).to_have_count(2)
+    for table in field.locator(".value").all():
+        assert table.evaluate("(node) => node.scrollWidth <= node.clientWidth")
+        assert table.locator("td.differs").count()
 
 
 def test_a_sign_is_put_where_the_cursor_is(reader):  # noqa: F811

@@ -185,7 +185,7 @@ def test_a_line_is_compared_and_an_exercise_checked_in_its_card(begun):
     page.keyboard.press("Control+a")
     page.keyboard.type("my_keys = W_none")
     compares.get_by_role("button", name="Compare my line").click()
-    expect(compares.get_by_text("did not run through")).to_be_visible()
+    expect(compares.get_by_text("stopped with an error")).to_be_visible()
     expect(compares.get_by_text("numbers of a query")).to_be_hidden()
     lesson.line.locator(".cm-content").click()
     page.keyboard.press("Control+a")
@@ -229,7 +229,7 @@ def test_a_line_is_compared_and_an_exercise_checked_in_its_card(begun):
     page.keyboard.press("Control+a")
     page.keyboard.type("def")
     check.get_by_role("button", name="Check").click()
-    expect(check.get_by_text("did not run through")).to_be_visible()
+    expect(check.get_by_text("stopped with an error")).to_be_visible()
     expect(page.get_by_text("Not attempted yet")).to_be_hidden()
 
 

@@ -72,7 +72,7 @@ def by_hand_board(upto="outputs"):
 
 def sentence_figure(link=()):
     """Whom each word listens to, as arcs, with the third number of *tea*'s key to grab; link as in `Sentence`."""
-    asks = "Make a number of the key of *tea* larger: does *{asker}* give *tea* more weight?"
+    asks = "Make the third number of the key of *tea* larger: does *{asker}* give *tea* more weight?"
     figure = Sentence(grip=("keys", 2, 2), asks=asks, link=link)
     return Board(*_parts("outputs", ARITHMETIC[:1]), title="I like tea", figure=figure)
 

@@ -223,10 +223,10 @@ def _divided_by(divisor):
     ],
 )
 def scaled(x, w_q, w_k, w_v):
-    """The scores are divided: by √d_k, or by the size of something else.
+    """You divided the scores. In this exercise they are not divided.
 
-    Most texts divide by √d_k, and we will do so from notebook 2 on. In this exercise, as in the example by hand, the
-    scores are not divided.
+    Most texts divide them by √d_k, and we will do so from notebook 2 on. In the example by hand they were not divided
+    either.
     """
     return unscaled(x, w_q / w_q.size(1) ** 0.5, w_k, w_v)
 

@@ -146,6 +146,8 @@ const isRight = (form) => kept.get()?.[form.id]?.right;
 
 const wordsOf = (heading) => heading.innerHTML.replace(/<a class="headerlink".*?<\/a>/, "");
 
+/** The full stop of a sentence that ends with these words; a question has its own sign. */
+const fullStop = (words) => (/[.?!]$/.test(words.trim()) ? "" : ".");
 function setUpOwnLine(form) {
   const section = form.closest("section[id]");
   const heading = section?.querySelector("h1, h2, h3");
@@ -163,7 +165,7 @@ function setUpOwnLine(form) {
       ),
     keep: (state) => remember(form.id, true, { ...state, once: state.right }),
     typed: (now) => typed.set({ ...typed.get(), [form.id]: now }),
-    again: heading ? `Read again: <a href="#${section.id}">${wordsOf(heading)}</a>.` : "",
+    again: heading ? `Read again: <a href="#${section.id}">${wordsOf(heading)}</a>${fullStop(wordsOf(heading))}` : "",
   });
   const shows = form.closest(".cell").nextElementSibling?.querySelector("details");
   shows?.addEventListener("toggle", () => {

@@ -128,7 +128,9 @@ def _judge_fault(bug, fault):
 
 
 def judge_fix(bug, mended, worker):
-    if is_unanswered(mended) or same_code(mended, bug.buggy):
+    if is_unanswered(mended):
+        return Part("Mended", "open", "it is still `...`; give your code this name.")
+    if same_code(mended, bug.buggy):
         return Part("Mended", "open", "you have not changed the code yet.")
     if not callable(mended):
         return Part("Mended", "wrong", refuse_not_callable("mended", mended, _code_like(bug)))

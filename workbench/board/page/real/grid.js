@@ -172,11 +172,16 @@ export function gridOf(view) {
     if (engine.isWaiting || engine.isCounting || !numbers.length) return key.replaceChildren("");
     if (view.lit !== null) return key.replaceChildren(`${labelOf(view.lit, numbers[view.lit])}.`);
     const darkest = [...numbers.keys()].sort((a, b) => numbers[b] - numbers[a]).slice(0, 4);
-    const each = darkest.map((head) => `${engine.nameOf(head)} ${percent(numbers[head])}`);
     const isMissed = engine.state.settings.shows === "missed";
+    const { whole } = engine;
+    const each = darkest.map((head) => {
+      const [name, number] = [engine.nameOf(head), numbers[head]];
+      return isMissed ? `${percent(whole - number)} without ${name}` : `${name}: ${percent(number)}`;
+    });
     const gains = isMissed && numbers.some((number) => number < -SEEN);
     const dot = gains ? " With a dot: the word gains without the head." : "";
-    return key.replaceChildren(`${isMissed ? "Missed" : "Heard"} most: ${each.join(", ")}.${dot}`);
+    const most = isMissed ? `Missed most: ${percent(whole)} becomes` : "Heard most:";
+    return key.replaceChildren(`${most} ${each.join(", ")}.${dot}`);
   }
 
   return {

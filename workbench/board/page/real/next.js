@@ -81,6 +81,7 @@ function pairOf(view) {
     const field = element("input", {
       ...attributes,
       "aria-label": `${which === "one" ? "First" : "Second"} of two words`,
+      placeholder: which === "one" ? "a word" : "another",
     });
     field.addEventListener("change", change);
     return field;

@@ -355,7 +355,7 @@ def tiles():
 
 def speaking():
     """Three models that speak, each with one wrong line: in the numbers, in the pass over the prompt, in the cache."""
-    said = (("neighbors B B B B B B", "scores"), ("What is the capital of", "query"), ("itl'Italy is itl'", "weights"))
+    said = (("neighbors B B B B B B", "scores"), ("What is the capital", "query"), ("itl'Italy is itl'", "weights"))
     drawn = []
     for i, (text, colour) in enumerate(said):
         x, y, wide = 18 + 26 * i, 8 + 44 * i, 60 + 8.2 * len(text)

@@ -19,7 +19,7 @@ const ofTab = (name) => memory("sessionStorage", `attention:${home}:${name}`);
 const kept = lasting(page); // guess or line → { text, right, shown, once: right at once, done, again: is no guess }
 const typed = lasting(`${page}:typed`); // guess → what stands in its line, asked or not
 const order = lasting("begun"); // pages, as they were begun
-let margin = null; // what stands there, of a lesson
+let places = null; // what says where a reader is
 const wasTried = (one) => one.done || typeof one.once === "boolean";
 
 function remember(id, again, state) {
@@ -184,7 +184,7 @@ function sayHowFar() {
     place.textContent = `${right} of ${place.dataset.guesses} guesses right`;
   }
   for (const place of all(".standing")) sayWhereYouStand(place);
-  margin?.count();
+  places?.count();
 }
 
 // The end of the questions over all lessons: how many were right at once, and which lessons the others ask to open.
@@ -399,7 +399,8 @@ window.addEventListener(
 function goTo(place) {
   for (let fold = place.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   const { top, bottom, height } = place.getBoundingClientRect();
-  if (top < 0 || bottom > innerHeight) place.scrollIntoView({ block: height < innerHeight ? "center" : "start" });
+  const seen = Number.parseFloat(getComputedStyle(root).scrollPaddingTop) || 0; // from here on
+  if (top < seen || bottom > innerHeight) place.scrollIntoView({ block: height < innerHeight ? "center" : "start" });
 }
 
 function goToLinked() {
@@ -487,23 +488,89 @@ if (workers()) {
 
 // ---------------------------------------------------------------------------------------------- where you are
 
-// On a wide screen the page's sections stand in the margin beside the text, the one that is read is marked, each with a
-// dot for each of its guesses; in lesson 1 the map of the steps too. What is wider than the text has the margin to itself.
+// The section that is read, how many there are, and a dot for each guess and line of each. On a wide screen they stand in
+// the margin beside the text, with the map of the steps in lesson 1; what is wider than the text has the margin to itself.
+// On another screen the button of the contents says it, which stays in sight there, and so do the contents themselves.
 const AROUND = 2; // sections before and after the one that is read
 const STUCK = 44; // px from the top
 function whereYouAre() {
   const headings = all("article > section > section > :is(h2, details.second-reading > summary > h2)");
-  if (headings.length < 3 || !document.querySelector("form.guess")) return null;
-  const links = headings.map((heading) => {
-    const dots = make("span", { className: "dots", role: "img" });
-    return make("a", { href: `#${heading.closest("section").id}` }, heading.textContent, dots);
-  });
+  if (headings.length < 3) return null;
+  const sections = headings.map((heading) => heading.closest("section"));
+  const forms = sections.map((section) => all("form:is(.guess, .own-line)", section));
+  const views = [
+    document.getElementById("on-this-page") && inTheContents(sections),
+    document.querySelector("form.guess") && inTheMargin(headings),
+  ].filter(Boolean);
+
+  function light() {
+    const tops = headings.map((heading) => heading.getBoundingClientRect().top - innerHeight / 2);
+    const now = tops.findLastIndex((top) => top < 0);
+    const end = tops[now + 1] ?? document.querySelector("article").getBoundingClientRect().bottom - innerHeight / 2;
+    const read = now < 0 ? 0 : Math.min(1, (now + tops[now] / (tops[now] - end)) / headings.length);
+    for (const view of views) view.light(now, read);
+  }
+  function count() {
+    const states = forms.map((those) => those.map((form) => Boolean(kept.get()?.[form.id]?.done)));
+    for (const view of views) view.count(states);
+  }
+  window.addEventListener("scroll", light, { passive: true });
+  window.addEventListener("resize", light);
+  count();
+  return { light, count };
+}
+
+const newDots = () => make("span", { className: "dots", role: "img", hidden: true });
+function drawDots(dots, states) {
+  dots.hidden = !states?.length;
+  if (dots.hidden) return;
+  dots.setAttribute("aria-label", `${states.filter(Boolean).length} of ${states.length} done`);
+  dots.replaceChildren(...states.map((isDone) => make("i", { className: isDone ? "done" : "" })));
+}
+function mark(link, isNow) {
+  if (isNow) link.setAttribute("aria-current", "true");
+  else link.removeAttribute("aria-current");
+}
+
+function inTheContents(sections) {
+  const menu = document.getElementById("on-this-page");
+  const header = document.querySelector("header.top");
+  const along = header.querySelector(".along");
+  const links = sections.map((section) => menu.querySelector(`a[href="#${section.id}"]`));
+  const dots = links.map((link) => link.appendChild(newDots()));
+  const place = make("span");
+  const here = newDots();
+  let states = [];
+  let current = null; // no section yet
+  along.replaceChildren(here, place);
+  menu.addEventListener("toggle", () => links[current]?.scrollIntoView({ block: "center", behavior: "instant" }));
+  new ResizeObserver(() => root.style.setProperty("--covered", `${header.offsetHeight}px`)).observe(header);
+  return {
+    light(now, read) {
+      header.style.setProperty("--read", read.toFixed(3));
+      if (now === current) return;
+      current = now;
+      place.textContent = now < 0 ? `${links.length} parts` : `${now + 1} of ${links.length}`;
+      drawDots(here, states[now]);
+      for (const [k, link] of links.entries()) mark(link, k === now);
+    },
+    count(counts) {
+      states = counts;
+      for (const [k, row] of dots.entries()) drawDots(row, states[k]);
+      drawDots(here, states[current]);
+    },
+  };
+}
+
+function inTheMargin(headings) {
+  const links = headings.map((heading) =>
+    make("a", { href: `#${heading.closest("section").id}` }, heading.textContent, newDots()),
+  );
   const map = document.querySelector("svg.map");
   const nav = make("nav", { className: "here", "aria-label": "Where you are" }, ...links, ...(map ? [map] : []));
   const column = make("div", { className: "margin" }, nav);
   const article = document.querySelector("article");
   article.append(column);
-  const forms = headings.map((heading) => all("form:is(.guess, .own-line)", heading.closest("section")));
 
   // In the words' margin there is room unless something that is wider than words stands beside it.
   function isFree() {
@@ -515,18 +582,16 @@ function whereYouAre() {
       return isNear && one.checkVisibility();
     });
   }
-  function light() {
+  function light(now) {
     if (!column.getClientRects().length) return;
     const begins = (document.querySelector(".opening") ?? document.querySelector("h1")).getBoundingClientRect().bottom;
     column.style.top = `${begins - article.getBoundingClientRect().top + 20}px`;
-    const now = headings.findLastIndex((heading) => heading.getBoundingClientRect().top < innerHeight / 2);
     const step = Number(/^Step (\d+)/.exec(headings[now]?.textContent)?.[1] ?? 0);
     const isReading = begins < STUCK; // then the sections around it are enough
     const first = Math.max(0, Math.min(now - AROUND, links.length - 2 * AROUND - 1));
     links.forEach((link, k) => {
       link.hidden = isReading && (k < first || k > first + 2 * AROUND);
-      if (k === now) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
+      mark(link, k === now);
     });
     if (map) {
       for (const box of all("[data-step]", map)) box.classList.toggle("lit", Number(box.dataset.step) === step);
@@ -535,21 +600,10 @@ function whereYouAre() {
     nav.classList.add("shown"); // so that it has a place
     nav.classList.toggle("shown", isFree());
   }
-  function count() {
-    links.forEach(({ lastChild }, k) => {
-      const states = forms[k].map((form) => kept.get()?.[form.id] ?? {});
-      const done = states.filter((one) => one.done).length;
-      lastChild.hidden = !states.length;
-      lastChild.setAttribute("aria-label", `${done} of ${states.length} done`);
-      lastChild.replaceChildren(...states.map((one) => make("i", { className: one.done ? "done" : "" })));
-    });
-  }
-  window.addEventListener("scroll", light, { passive: true });
-  window.addEventListener("resize", light);
-  count();
+  const count = (states) => links.forEach(({ lastChild }, k) => drawDots(lastChild, states[k]));
   return { light, count };
 }
-margin = whereYouAre();
+places = whereYouAre();
 
 // ------------------------------------------------------------------------------------------------------ keyboard
 
@@ -596,7 +650,7 @@ window.addEventListener("load", () => {
   goToLinked();
   const fits = new ResizeObserver(() => {
     reach();
-    margin?.light();
+    places?.light();
   });
   fits.observe(document.querySelector("article"));
 });

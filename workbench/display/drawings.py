@@ -1008,12 +1008,14 @@ class Wall(Picture):
 class Points(Picture):
     """Named points on one line: names, at, strong (places in full colour), asks (which way somebody looks, 1 or -1).
 
-    things are two colours, of the points and of who asks; caption is said below.
+    With numbers, where each point stands is written below its name. things are two colours, of the points and of who
+    asks; caption is said above.
     """
 
     names: list
     at: list
     strong: list | None = None
+    numbers: bool = False
     asks: int | None = None
     things: tuple = ("key", "query")
     caption: str | None = None
@@ -1025,20 +1027,40 @@ class Points(Picture):
         point, asker = self.things
         foot, strong = pen.height * 0.55, self.strong
         pen.line([(20, foot), (pen.width - 20, foot)], "line", 4)
-        for i, (name, value) in enumerate(zip(self.names, self.at, strict=True)):
-            x = 80 + (pen.width - 160) * (value - low) / (high - low)
+        places = [80 + (pen.width - 160) * (value - low) / (high - low) for value in self.at]
+        above = self.above(places)
+        for i, x in enumerate(places):
             on = strong is None or i in strong
+            ink = point if on else "quiet"
             pen.disc(x, foot, 24 if strong and on else 15, colour(point) if on else soft("quiet", 30))
-            pen.word(x, foot + 74, str(name), size=48, ink=point if on else "quiet")
+            line = foot + 74 if i not in above else foot - (92 if self.numbers else 42)
+            pen.word(x, line, str(self.names[i]), size=48, ink=ink)
+            if self.numbers:
+                pen.text(x, line + 50, number(self.at[i]), size=40, ink=ink, weight=600 if on else None)
         if self.asks:
             way = self.asks
             begin, end = (pen.width / 2 - way * 240, pen.width / 2 + way * 240)
             pen.arrow((begin, foot - 110), (end, foot - 110), asker, 11)
         if self.caption:
-            pen.text(pen.width / 2, foot - 150, self.caption, size=34, ink=asker, weight=600)
-        pen.say(self.caption, pairs_in_words(self.names, [number(value) for value in self.at]))
-        for i in strong or []:
-            pen.say(self.names[i], "is the favourite")
+            lines = set_in_lines(self.caption, pen.width, 34)
+            for k, line in enumerate(reversed(lines)):
+                pen.text(pen.width / 2, foot - 150 - 42 * k, line.strip(), size=34, ink=asker, weight=600)
+            pen.say(self.caption)
+        pen.say(pairs_in_words(self.names, [number(value) for value in self.at]))
+        if strong:
+            pen.say("in full colour:", ", ".join(str(self.names[i]) for i in strong))
+
+    def above(self, places):
+        """The points that are named above the line, as the name of the one before them has taken the room below."""
+        above, taken = set(), -math.inf
+        for x, i in sorted(zip(places, range(len(places)), strict=True)):
+            half = max(24 * len(str(self.names[i])), 25 * len(number(self.at[i])) * self.numbers) / 2
+            if x - half < taken:
+                above.add(i)
+                taken = -math.inf
+            else:
+                taken = x + half + 8
+        return above
 
 
 def nearest(picture):

@@ -2,7 +2,7 @@
 
 from attn_lib import rotary
 from workbench.board.lessons.n13_real_model import COUNTRY, GERMANY
-from workbench.display.drawings import Bars, Matrices, Matrix, Points, Sentence, Spoken, Tiles, number, unknown
+from workbench.display.drawings import Bars, Matrices, Matrix, Points, Sentence, Spoken, Tiles, unknown
 
 from . import again, on_board, slide
 
@@ -398,7 +398,7 @@ def bank():
     short=0,
 )
 def your_place():
-    first = Points(["money", "middle", "water"], [-1, 0, 1], strong=[1])
+    first = Points(["money", "middle", "water"], [-1, 0, 1], strong=[1], numbers=True)
     return [first, first.but(strong=[0, 1, 2])]
 
 
@@ -412,12 +412,10 @@ def your_place():
     hall="The hat and the bank: from −1 to 1? Bids. [−0.48]",
 )
 def predict_hat(places):
-    first = Points(["money −1", "water 1"], [-1, 1], strong=[], caption="hat ?")
-    words = {f"hat {number(places['hat'])}": places["hat"], "tree": places["tree"], "lake": places["lake"]}
-    return [
-        first,
-        first.but(names=["money −1", *words, "water 1"], at=[-1, *words.values(), 1], strong=[1, 2, 3], caption=None),
-    ]
+    first = Points(["money", "water"], [-1, 1], strong=[], numbers=True, caption="hat ?")
+    words = ["hat", "tree", "lake"]
+    at = [-1, *(places[word] for word in words), 1]
+    return [first, first.but(names=["money", *words, "water"], at=at, strong=[1, 2, 3], caption=None)]
 
 
 @slide(

@@ -543,7 +543,10 @@ function inTheContents(sections) {
   let states = [];
   let current = null; // no section yet
   along.replaceChildren(here, place);
-  menu.addEventListener("toggle", () => links[current]?.scrollIntoView({ block: "center", behavior: "instant" }));
+  menu.addEventListener("toggle", () => {
+    const row = links[current];
+    if (row) menu.scrollTop = row.offsetTop - menu.clientHeight / 2;
+  });
   new ResizeObserver(() => root.style.setProperty("--covered", `${header.offsetHeight}px`)).observe(header);
   return {
     light(now, read) {

@@ -154,14 +154,17 @@ NUMBERED = re.compile(r'(<pre>)((?:<span style="opacity[^"]*">[ \d]+</span>[^\n]
 NUMBERS = 4  # signs that the number of a line takes
 NUMBER = re.compile(r"<span[^>]*>[ \d]+</span>")
 GAP = re.compile(r"(?<=\S) {2,}(?=\S)")
-WHOLE = re.compile(r"tensor\([^()\n]*\)|\[[^\[\]\n]*\]")  # what is broken last where a printed line is
+WHOLE = re.compile(r"tensor\([^()\n]*\)|\[[^\[\]\n]*\]|[\d.]+e-\d+")  # what is broken last where a printed line is
 BEGINS = re.compile(r"^ *(?:[\[(]|dtype=)|tensor\(")
 FITS, WRAPS = 46, 72  # signs: what still fits with smaller letters, and what is read when each row takes two lines
 TABLE_CELL = re.compile(r"<t[dh][^>]*>.*?</t[dh]>", re.S)
 NAME = re.compile(r'(?<=<span class="pre">)[^<]+')
 IN_SUMMARY = re.compile(r'(<summary><h\d>(?:(?!</summary>).)*?)<a class="headerlink"[^>]*></a>', re.S)
 COMMENT = re.compile(r'<span class="c1">(.*?)</span>$')
-FORMULA = re.compile(r"\(?<math(?:(?!</math>).)*</math>[,.;:?!)’”]+", re.S)
+WITH_ITS_STOP = re.compile(
+    r"(?:\(?<math(?:(?!</math>).)*</math>|<button type=\"button\" class=\"try\"[^>]*>[^<]*</button>)[,.;:?!)’”]+", re.S
+)
+LONG_NAME = re.compile(r"(?<=<h[23]>)[^<]*[a-z]_[^<]*")
 PICTURE = re.compile(r'<img ([^>]*)src="(\.\./_images/[^"]+)"([^>]*)>')
 
 
@@ -177,7 +180,8 @@ def mend(target):
         text = CODE.sub(in_rows, text)
         text = NUMBERED.sub(numbered_in_rows, text)
         text = PRINTED.sub(printed_in_rows, text)
-        text = FORMULA.sub(r"<span class=unbroken>\g<0></span>", text)  # no line begins with a comma
+        text = LONG_NAME.sub(lambda words: re.sub(r"(?<=\w\w)[._](?=\w)", r"\g<0><wbr>", words[0]), text)
+        text = WITH_ITS_STOP.sub(r"<span class=unbroken>\g<0></span>", text)  # no line begins with a comma
         text = PICTURE.sub(partial(sized, path.parent), text)
         text = STYLE_SHEET.sub(partial(inlined, target), text)
         path.write_text(text, encoding="utf-8", newline="\n")

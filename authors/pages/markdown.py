@@ -10,6 +10,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 ET.register_namespace("", MATHML[1:-1])
+BEFORE_A_SIGN = r"<mo[^>]*>(?:,|\(|&#x0003D;|&#x02190;|&#x00028;|&#x0002C;)</mo>"  # a minus after one is a number's own
 BARS = "\u00af\u2015"  # over what they are the mean of
 
 
@@ -20,6 +21,10 @@ def mathml(formula, *, display=False):
     xml = convert(formula, display="block" if display else "inline")
     xml = re.sub(r"<mi>(?=(.|&#x\w+;)</mi>)", '<mi class="letter">', xml)  # in italics; longer ones are names
     xml = xml.replace("<mo>&#x0221E;</mo>", "<mn>&#x0221E;</mn>")  # a number: no room around it, or after its minus
+    xml = re.sub(
+        rf"({BEFORE_A_SIGN})<mo>&#x02212;</mo>", r'\1<mo form="prefix" lspace="0" rspace="0">&#x02212;</mo>', xml
+    )
+    xml = re.sub(r"</m[in]>(?=<mi>(?:log|ln|exp|sin|cos)<)", r'\g<0><mspace width="0.17em"/>', xml)
     xml = re.sub(r"<mi>(?:log|ln|exp|sin|cos)</mi>(?=<m(?!o))", r'\g<0><mspace width="0.17em"/>', xml)
     return as_high_and_wide(xml)
 

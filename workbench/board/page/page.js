@@ -10,7 +10,7 @@ import { lookingAt } from "./looking.js";
 import { panelOf } from "./panels.js";
 import { player } from "./player.js";
 import { stripOf } from "./strip.js";
-import { taskOf } from "./task.js";
+import { reminderOf, taskOf } from "./task.js";
 import { triesOf } from "./tries.js";
 import { widgetFor } from "./widget.js";
 import { wiresOf } from "./wires.js";
@@ -43,12 +43,13 @@ function matrices(engine, el) {
   const strip = stripOf(view);
   const told = element("p", { class: "told" }, view.said, " ", view.hint);
   const foot = element("div", { class: "foot" }, steps.node, element("div", { class: "line" }, told, view.why));
-  foot.append(strip.stepper, strip.mini);
+  const reminder = reminderOf(view, task.node);
+  foot.append(strip.stepper, strip.mini, reminder.node);
   const room = element("div", { class: "room" }); // of the foot where it is a strip, so that nothing moves as it grows
   const top = element("div", { class: "top" }, task.node, tools.node);
   root.append(top, controls.node, tries.node, view.stage, foot, room, view.spoken, view.effect);
   lookingAt(view);
-  updates(view, [tools, task, controls, tries, steps, strip], fitting);
+  updates(view, [tools, task, reminder, controls, tries, steps, strip], fitting);
 
   const forget = keysOf(view);
   root.classList.toggle("narrow", el.clientWidth > 0 && isPhone(el.clientWidth)); // before there is much to lay out
@@ -60,6 +61,7 @@ function matrices(engine, el) {
     forget();
     steps.stop();
     strip.stop();
+    reminder.stop();
     fitting.stop();
   };
 }

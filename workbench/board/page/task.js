@@ -40,6 +40,38 @@ export function taskOf({ engine }) {
   };
 }
 
+/** In the foot of a board whose task is out of sight: that it is met. Pressed, it leads there; seen once, it goes. */
+export function reminderOf({ engine }, task) {
+  const node = element("button", { type: "button", class: "reminder", hidden: true });
+  let isInSight = true;
+  let isTold = true;
+  let mark = "";
+  node.addEventListener("click", () => task.scrollIntoView({ block: "center" }));
+  function show() {
+    node.hidden = isTold || !mark;
+    node.textContent = `${mark.trim()} ↑`;
+  }
+  const watch = new IntersectionObserver(
+    (seen) => {
+      isInSight = seen.at(-1).isIntersecting;
+      isTold ||= isInSight;
+      show();
+    },
+    { rootMargin: "-56px 0px 0px" }, // what a page may have at its upper edge
+  );
+  watch.observe(task);
+  return {
+    node,
+    update() {
+      const now = engine.done ? DONE : engine.reached && engine.answer === null ? WHY : "";
+      if (now !== mark) isTold = isInSight;
+      mark = now;
+      show();
+    },
+    stop: () => watch.disconnect(),
+  };
+}
+
 function wordsOf(task, mark) {
   if (ASKS.includes(mark)) return [];
   return worded((mark === DONE && task.because) || task.text);

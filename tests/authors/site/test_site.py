@@ -528,6 +528,35 @@ def test_the_search_finds_what_a_lesson_calls_by_another_name(reader):
     expect(page.locator(":target")).to_contain_text("A window")
 
 
+@pytest.mark.parametrize(
+    ("word", "lesson", "section"),
+    [
+        ("transformer", "11_small_gpt", "A block"),
+        ("mask", "03_masking", "A mask from lengths"),
+        ("embedding", "11_small_gpt", "A block"),
+        ("kv cache", "10_writing_with_a_memory", "What is kept"),
+        ("gradient", "07_how_attention_learns", "Which way is down?"),
+    ],
+)
+def test_the_search_begins_with_the_section_that_teaches(reader, word, lesson, section):
+    page = reader("index")
+    page.goto(f"{SERVED}search.html?q={word}")
+    link = page.locator("#search-results a").first
+    expect(link).to_contain_text(section)
+    link.click()
+    expect(page).to_have_url(re.compile(lesson))
+    expect(page.locator(":target")).to_contain_text(section)
+
+
+def test_the_search_shows_the_reference_after_the_lessons(reader):
+    page = reader("index")
+    page.goto(f"{SERVED}search.html?q=gpt")
+    page.get_by_role("status").get_by_text("finished").or_(page.locator(".search-summary:not(:empty)")).first.wait_for()
+    leads = page.locator("#search-results li > a").evaluate_all("links => links.map((link) => link.pathname)")
+    kinds = ["/notebooks/" in lead and lead.split("/")[-1][0].isdigit() for lead in leads]
+    assert kinds == sorted(kinds, reverse=True) and not all(kinds)
+
+
 def test_the_search_leaves_code_out(reader):
     page = reader("index")
     page.goto(f"{SERVED}search.html?q=show_difference")  # lesson 1 says what it does; nearly every lesson calls it
@@ -642,6 +671,43 @@ def test_the_margin_says_where_one_is_and_gives_way_to_a_board(reader):
     margin.locator("[aria-current]").get_by_text(heading.inner_text()).wait_for()
     come_to(page, ".attn-board").evaluate("(node) => node.scrollIntoView()")
     margin.get_by_role("link").first.wait_for(state="hidden")
+
+
+def test_on_a_phone_the_contents_are_at_hand_in_a_lesson(phone):
+    """One touch leads to them from wherever one reads; they and their button say how far one is."""
+    page = phone
+    page.goto(address_of("03_masking"))
+    page.get_by_role("heading", name="Before softmax, not after").evaluate("(node) => node.scrollIntoView()")
+    button = page.get_by_role("button", name="Contents")
+    expect(button).to_contain_text("3 of")
+    expect(button).to_be_in_viewport()
+    box = button.bounding_box()
+    page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    contents = page.get_by_role("navigation", name="On this page")
+    row = contents.get_by_role("link", name="Before softmax, not after")
+    expect(row).to_have_attribute("aria-current", "true")
+    expect(row.get_by_role("img", name="0 of 3 done")).to_be_visible()
+    contents.get_by_role("link", name="Play with it").tap()
+    expect(contents).to_be_hidden()
+    heading = page.get_by_role("heading", name="Play with it")
+    expect(heading).to_be_in_viewport()
+    header = page.locator("header.top").bounding_box()
+    assert heading.bounding_box()["y"] >= header["y"] + header["height"]  # nothing lies on what was gone to
+
+
+def test_a_task_that_is_met_out_of_sight_is_told_at_the_foot(phone):
+    page = phone
+    page.goto(address_of("01_by_hand"))
+    board = come_to(page, ".attn-board:has(.task p)")
+    cell = board.get_by_label("W_k row 1 column 3")
+    cell.evaluate("(node) => node.scrollIntoView()")  # the task is above the screen
+    told = board.locator(".foot").get_by_role("button", name="Now say why")
+    expect(told).to_be_hidden()
+    cell.fill("2")
+    cell.press("Enter")
+    told.tap()
+    expect(board.locator(".task select")).to_be_in_viewport()
+    expect(told).to_be_hidden()
 
 
 # What a finger has to hit, but for words of a sentence: what is lower or narrower than it should be. A cell is hit as a

@@ -317,7 +317,7 @@ def test_the_reason_is_asked_when_the_task_was_done(by_hand):
     by_hand.get_by_text("In which column, and why there?").click()
     assert focused(by_hand) == "In which column, and why there?"
     reasons.select_option("1")
-    assert said(by_hand).startswith("That is not the reason")
+    assert said(by_hand).startswith("That is not it")
     assert by_hand.locator(".task b").inner_text().strip() == "✗ Not for that reason.", "said where it was chosen"
     reasons.select_option("0")
     assert by_hand.locator(".task b").inner_text().strip() == "✓ Done." and said(by_hand) == "Right."

@@ -66,7 +66,7 @@ export class Journal {
   reason(answer) {
     this.answer = answer;
     this.tell();
-    this.said = this.done ? "Right." : "That is not the reason. Look again at what moved.";
+    this.said = this.done ? "Right." : "That is not it. Look again at what moved.";
     this.show();
   }
 

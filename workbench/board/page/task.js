@@ -3,12 +3,17 @@
 import { element, plainWords, worded } from "./elements.js";
 
 const OPEN = "Task. ";
-const WHY = "✓ Now say why. ";
-const WRONG = "✗ Not for that reason. ";
 const DONE = "✓ Done. ";
-const WAS = "✓ It was so. Say why. "; // and is no longer
 
-const ASKS = [WHY, WAS, WRONG];
+/** What stands before the question that comes once the task is met, which may ask why or for something else. */
+function asksOf({ why }) {
+  const isReason = /\bwhy\b/i.test(why);
+  return {
+    WHY: isReason ? "✓ Now say why. " : "✓ Now say: ",
+    WAS: isReason ? "✓ It was so. Say why. " : "✓ It was so. Say: ", // and is no longer
+    WRONG: isReason ? "✗ Not for that reason. " : "✗ That is not it. ",
+  };
+}
 
 /** In one place: the task; once it is met, the question why; at last what there is to know. */
 export function taskOf({ engine }) {
@@ -17,13 +22,14 @@ export function taskOf({ engine }) {
   if (!task) return { node, update() {} };
   const said = element("span", { role: "status" });
   const [reasons, reason] = reasonsOf(engine);
+  const asks = asksOf(task);
   node.append(element("p", {}, said, " ", reason), ...roomsOf(task));
 
   function markNow() {
     if (engine.done) return DONE;
     if (!engine.reached) return OPEN;
-    if (engine.answer !== null) return WRONG;
-    return engine.holds ? WHY : WAS;
+    if (engine.answer !== null) return asks.WRONG;
+    return engine.holds ? asks.WHY : asks.WAS;
   }
   let told = "";
   return {
@@ -32,9 +38,10 @@ export function taskOf({ engine }) {
       node.classList.toggle("done", engine.done);
       const mark = markNow();
       // It is heard again whenever it is written.
-      if (mark !== told) said.replaceChildren(element("b", {}, mark), ...wordsOf(task, mark));
+      const isAsking = Object.values(asks).includes(mark);
+      if (mark !== told) said.replaceChildren(element("b", {}, mark), ...(isAsking ? [] : wordsOf(task, mark)));
       told = mark;
-      reason.hidden = !ASKS.includes(mark);
+      reason.hidden = !isAsking;
       reasons.value = engine.answer === null ? "" : String(engine.answer);
     },
   };
@@ -49,7 +56,7 @@ export function reminderOf({ engine }, task) {
   node.addEventListener("click", () => task.scrollIntoView({ block: "center" }));
   function show() {
     node.hidden = isTold || !mark;
-    node.textContent = `${mark.trim()} ↑`;
+    node.textContent = `${mark.replace(/[.:] $/, "")} ↑`;
   }
   const watch = new IntersectionObserver(
     (seen) => {
@@ -63,7 +70,7 @@ export function reminderOf({ engine }, task) {
   return {
     node,
     update() {
-      const now = engine.done ? DONE : engine.reached && engine.answer === null ? WHY : "";
+      const now = engine.done ? DONE : engine.reached && engine.answer === null ? asksOf(engine.task).WHY : "";
       if (now !== mark) isTold = isInSight;
       mark = now;
       show();
@@ -73,7 +80,6 @@ export function reminderOf({ engine }, task) {
 }
 
 function wordsOf(task, mark) {
-  if (ASKS.includes(mark)) return [];
   return worded((mark === DONE && task.because) || task.text);
 }
 
@@ -84,7 +90,7 @@ function roomsOf(task) {
   const rooms = [room(DONE, task.because || task.text), room(OPEN, task.text)];
   if (!task.why) return rooms;
   const longest = task.answers.map(plainWords).reduce((one, other) => (other.length > one.length ? other : one));
-  return [...rooms, room(WRONG, task.why, element("span", { class: "as-select", "data-words": longest }))];
+  return [...rooms, room(asksOf(task).WRONG, task.why, element("span", { class: "as-select", "data-words": longest }))];
 }
 
 function reasonsOf(engine) {

@@ -50,6 +50,7 @@ export class Journal {
     if (state?.revision === this.revision) return;
     this.remember();
     this.adopt(state);
+    this.said = ""; // it was said of another state
     this.show();
   }
 

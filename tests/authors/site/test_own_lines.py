@@ -281,7 +281,7 @@ def test_a_line_is_told_apart_kept_and_counted(reader):  # noqa: F811
     page.reload()
     expect(field.locator("textarea")).to_have_value("my_keys = X @ W_k")
     expect(field.locator(".verdict.right")).to_be_visible()
-    dots = "a[href='#step-3-queries-keys-and-values'] .dots i.done"
+    dots = "#on-this-page a[href='#step-3-queries-keys-and-values'] .dots i.done"
     assert page.locator(dots).count() == 1
     assert page.locator(".so-far").first.text_content().startswith("0 of"), "a line is no guess"
 

@@ -1,4 +1,4 @@
-"""Figures, beyond what the notebooks' saved ones show: every colour scheme, odd numbers, large ones, what is refused."""
+"""Figures, beyond what the notebooks show: every colour scheme, odd numbers, large ones, what is refused."""
 
 import base64
 import io

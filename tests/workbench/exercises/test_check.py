@@ -4,7 +4,6 @@ import contextlib
 import importlib
 import itertools
 import math
-import shutil
 import signal
 import sys
 import threading
@@ -18,7 +17,7 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from other_styles import RIGHT
-from paths import LESSONS, ROOT
+from paths import LESSONS
 from small_exercise import small
 from torch import nn
 from wordings import KEPT, wordings
@@ -718,63 +717,6 @@ def test_a_gradient_misconception_is_not_named_for_a_corner():
 
 
 # ------------------------------------------------------------------------------------------- how exercises are written
-
-
-ANOTHER = '''"""Exercises of a notebook that somebody has added."""
-
-import torch
-
-from ..engine.function import function
-
-twice = function(
-    "{id}",
-    lambda x: x * 2,
-    as_="my_double(x)",
-    title="Twice",
-    section="03#text-10",
-    probes=[(torch.ones(2, 3),)],
-    hints=["one", "two", "three"],
-)
-
-
-@twice.misconception()
-def thrice(x):
-    """Three times.
-
-    It tempts.
-    """
-    return x * 3
-'''
-
-
-def test_another_notebook_needs_its_exercises_and_nothing_else(tmp_path, monkeypatch, imported_afresh):
-    for folder in ("attn_lib", "workbench", "authors", "classroom", "notebooks"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    exercises = tmp_path / "workbench/exercises/lessons"
-    (exercises / "how_it_learns.py").write_text(ANOTHER.format(id="97.1"), encoding="utf-8")
-    (exercises / "a_hundredth.py").write_text(ANOTHER.format(id="100.1"), encoding="utf-8")
-    metadata = {"tags": ["exercise"], "exercise": "97.1"}
-    asked = [nbformat.v4.new_code_cell("def my_twice(x):\n    ...", metadata=metadata)]
-    asked += [nbformat.v4.new_code_cell('check("97.1", my_twice)', metadata={"check": "97.1"})]
-    path = tmp_path / "notebooks" / "97_how_it_learns.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=asked), path)
-    monkeypatch.syspath_prepend(tmp_path)
-
-    from classroom.grade.report.points import read_points
-    from classroom.grade.submissions.submission import submissions_in
-    from workbench.exercises import check, hint, progress, solution
-    from workbench.exercises.engine.exercise import EXERCISES
-
-    assert list(EXERCISES)[-2:] == ["97.1", "100.1"], list(EXERCISES)
-    assert check("97.1", lambda x: x + x).status == "correct"
-    assert check("97.1", lambda x: x * 3).misconception == "thrice"
-    assert "lambda x: x * 2" in str(solution("97.1"))
-    assert "Hint 1 of 3" in str(hint("97.1")) and "✓ done   Twice" in str(progress())
-    (tmp_path / "in").mkdir()
-    shutil.copy(path, tmp_path / "in" / "anna_97_how_it_learns.ipynb")
-    (handed_in,) = submissions_in(tmp_path / "in")
-    points, _ = read_points()
-    assert (handed_in.owner.name, handed_in.exercises) == ("anna", ["97.1"]) and points["97.1"] == 2
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)

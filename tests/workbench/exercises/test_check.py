@@ -504,20 +504,6 @@ def test_warnings_and_prints_of_an_answer_are_not_shown(capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_smallest_of_the_calls_that_go_wrong_is_shown():
-    large, little = torch.ones(4, 4), torch.ones(2, 2)
-    assert small(probes=[(large,), (little,)]).judge(lambda x: x * 7).yours.shape == (2, 2)
-    assert "`my_double(x=2)`" in small(torch.zeros, probes=[(4,), (2,)]).judge(torch.ones).message
-    masked = small(lambda x, mask: x * 2, asks="my_double(x, mask)", probes=[(little, little > 0), (little, None)])
-    assert "mask=None" in masked.judge(lambda x, mask: x * 7).message
-
-
-def test_a_clue_is_given_where_there_are_numbers_to_compare():
-    invariants = [("it is not twice the number", lambda answer: False)]
-    assert "A clue" in small(invariants=invariants).judge(lambda x: x * 7).message
-    assert "A clue" not in small(invariants=invariants).judge(lambda x: x[:1]).message
-
-
 NOT_FINITE = torch.tensor([math.nan, 1.0])
 
 
@@ -575,11 +561,6 @@ def after(calls, first, then):
     """An answer that comes to `first` in so many calls, and to `then` from there on."""
     seen = itertools.count()
     return lambda x: (first if next(seen) < calls else then)(x)
-
-
-def test_where_two_runs_part_is_said_only_where_they_do():
-    assert "`trace`" in small().judge(lambda x: x * 3).message
-    assert "`trace`" not in small().judge(after(2, lambda x: x * 3, lambda x: x * 2)).message
 
 
 def weights_by_hand(x):

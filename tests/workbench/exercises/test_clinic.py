@@ -128,15 +128,6 @@ def test_each_true_line_and_name_is_accepted(id):
         assert part(check(id, line, f" {fault.upper()} "), "Diagnosis").startswith("✓")
 
 
-def test_a_line_or_name_that_does_not_exist_is_told_the_choice():
-    for line in (0, 7, False, True, "44", 4.5, "", [4], "somewhere"):
-        verdict = check("6.7", line, "too weak")
-        assert "from 1 to 5" in part(verdict, "Diagnosis") and verdict.misconception == "no-line"
-    for fault in ("axis", 3, ["wrong axis"], ""):
-        verdict = check("6.7", 4, fault)
-        assert all(name in part(verdict, "Diagnosis") for name in FAULTS) and verdict.misconception == "no-name"
-
-
 def test_an_unattempted_answer_is_told_what_is_wanted(own_folder, notebook, names):
     for number in (1, 15, 16):
         run_cells(notebook, names, f"exercise-6-{number}")
@@ -161,24 +152,17 @@ def test_parts_that_were_right_are_kept():
 
 
 def test_patients_that_open_later_are_not_owed_before():
-    def summary():
-        return str(progress()).splitlines()[0]
+    def owed():
+        return re.match(r"0 of (\d+) ", str(progress()))[1]
 
     late = [id for id, bug in BUGS.items() if bug.opens_after == 10]
-    later = [id for id, bug in BUGS.items() if bug.opens_after > 10]
-    owed = len(PATIENTS) - len(late) - len(later)
+    always = sum(not EXERCISES[id].opens_after for id in PATIENTS)
     check("6.7", 1, "not used")
-    assert summary().startswith(f"0 of {owed} exercises done")
-    for notebook in sorted({bug.opens_after for bug in BUGS.values() if bug.opens_after}):
-        ids = [id for id, bug in BUGS.items() if bug.opens_after == notebook]
-        rows = "\n".join(row for row in str(progress()).splitlines() if f"– after notebook {notebook}" in row)
-        assert ids[0] in rows and ids[-1] in rows
-        assert sum(map(int, re.findall(r"(\d+) patients", rows))) == len(ids)
+    assert owed() == str(always) and f"{len(late)} patients" in str(progress())
     check(late[0], ..., "misaligned")  # whoever begins is not held up
-    assert summary().startswith(f"0 of {owed + 1} ")
+    assert owed() == str(always + 1)
     check("10.2", lambda x, groups: x)
-    begun = [id for id in EXERCISES if id.startswith(("6.", "10.")) and id not in later]
-    assert summary().startswith(f"0 of {len(begun)} ") and "after notebook 10" not in str(progress())
+    assert "after notebook 10" not in str(progress())
 
 
 # ------------------------------------------------------------------------------- what is true of every bug
@@ -353,18 +337,13 @@ def test_padded_queries_may_get_any_finite_output():
     assert part(check("6.12", ..., ..., zeros), "Mended").startswith("✓")
 
 
-def test_a_module_that_fails_in_training_is_told(monkeypatch):
-    class Raises(correct.WithoutDropout):
-        def forward(self, q, k, v):
-            return super().forward(q, k, v) if not self.training else self.nothing
-
+def test_a_module_that_never_ends_in_training_is_stopped(monkeypatch):
     class Endless(correct.WithoutDropout):
         def forward(self, q, k, v):
             while self.training:
                 pass
             return super().forward(q, k, v)
 
-    assert "in training it raises `AttributeError" in part(check("6.15", ..., ..., Raises), "Mended")
     assert part(check("6.15", ..., ..., correct.DropoutInTraining()), "Mended").startswith("✓")
     monkeypatch.setattr(runner, "LIMIT_S", 0.5)  # enough for the calls in eval; where it is not, they are told
     assert part(check("6.15", ..., ..., Endless), "Mended").startswith("✗")

@@ -184,16 +184,6 @@ def test_both_versions_get_the_same_arguments_and_random_numbers():
     assert torch.equal(x.grad, torch.full((4, 4), 5.0, dtype=torch.float64))
 
 
-def test_callable_is_an_argument_where_the_call_fits_only_so():
-    def multi_head(core, x):
-        return core(x, x, x)
-
-    assert trace(multi_head, attention, normal(2, 3, 4)).operations[-2].operation == "softmax(dim=-1)"
-    assert trace(attention, attention, *qkv()).verdict == AGREE
-    assert "missing" in trace(attention, attention, normal(2, 3, 4)).verdict  # neither fits: two versions
-    assert trace(torch.relu, F.relu, normal(2)).difference is None  # without a signature too
-
-
 def test_page_marks_what_agrees_differs_and_is_missing():
     pages = [trace(lambda x: x * 2, other, ones(2))._repr_html_() for other in (lambda x: x * 2, lambda x: x * 2 + 1)]
     assert "aria-label='same'>=" in pages[0] and "on one side only" in pages[1]

@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+import re
 from collections import Counter
 
 import nbformat
@@ -12,7 +13,7 @@ from paths import ROOT
 from authors.pages import boards_in_pages
 from workbench import questions
 from workbench.predict import Prediction
-from workbench.questions import Question, question, reader
+from workbench.questions import Question, question, reader, second_input
 
 THREE_TOKENS = {"form": "set", "range": [0, 2], "names": {"I": 0, "like": 1, "tea": 2}}
 SHARES, PAIRS, RANKS = [0.06, 0.47, 0.47], [[0, 1], [10, 11], [20, 21]], [0, 2]
@@ -147,6 +148,12 @@ def test_the_page_judges_as_a_notebook_does(page):
         status = "right" if by_page.get("right") else "unreadable" if by_page.get("unread") else "wrong"
         assert (status, by_page.get("slip")) == (prediction.status, prediction.slip), (prediction, by_page)
         assert by_page["says"] in prediction._repr_html_(), (prediction, by_page)
+
+
+def test_the_page_knows_what_is_only_written_down_as_a_notebook_does():
+    judge = (ROOT / "authors/pages/lines/judge.js").read_text(encoding="utf-8")
+    (pattern,) = re.findall(r"^const WRITTEN =\s+/\^(.*)\$/;$", judge, re.M)
+    assert pattern.replace("()[", r"()\[") == second_input.WRITTEN  # where JavaScript needs no backslash
 
 
 # ------------------------------------------------------------------------------------------------------- records

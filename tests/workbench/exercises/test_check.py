@@ -30,6 +30,7 @@ from workbench.exercises.engine.exercise import EXERCISES, MisconceptionAsCode
 from workbench.exercises.engine.function import Function
 from workbench.exercises.engine.module import Module
 from workbench.exercises.engine.outcome import close
+from workbench.exercises.engine.sections import section_in_words
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
@@ -698,6 +699,23 @@ def test_a_gradient_misconception_is_not_named_for_a_corner():
 
 
 # ------------------------------------------------------------------------------------------- how exercises are written
+
+
+def thrice(x):
+    """Three times.
+
+    It tempts.
+    """
+    return x * 3
+
+
+def test_a_misconception_has_forms_and_a_section_to_reread():
+    exercise = small()
+    exercise.misconception(reread="09#break-it", forms=[lambda x: x * 4])(thrice)
+    for factor in (3, 4):
+        verdict = exercise.judge(lambda x, factor=factor: x * factor)
+        assert verdict.misconception == "thrice" and verdict.message.startswith("Three times.\n\nIt tempts.")
+        assert verdict.message.endswith(f"{section_in_words('09#break-it')}.")
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)

@@ -33,21 +33,6 @@ def printed(cells, name):
     return cells[name].outputs[0].text.rstrip().splitlines()
 
 
-def test_three_tests_notice_all_faults_and_no_right_code(cells):
-    head, *rows = printed(cells, "matrix")
-    columns = re.split(r" {2,}", head.strip())
-    noticed = {}
-    for row in rows:
-        name, *words = re.split(r" {2,}", row.strip())
-        noticed[name] = {fault for fault, word in zip(columns, words, strict=True) if word == "noticed"}
-    faults = set(columns) - {"right code"}
-    assert len(faults) == 5 and set().union(*noticed.values()) == faults
-    assert noticed["prompt, two"] | noticed["shared heads"] | noticed["a window"] == faults
-    for fault, only in (("no mask", "prompt, two"), ("heads tiled", "shared heads"), ("short window", "a window")):
-        assert [name for name, found in noticed.items() if fault in found] == [only]
-    assert noticed["one by one"] == {"top-left mask", "starts at 0"} and noticed["all at once"] == set()
-
-
 def test_without_the_mask_all_six_numbers_would_have_moved(cells):
     names = names_after(cells, "imports", "attend")
     x, w_q, w_k, w_v = (names[name] for name in ("X", "W_q", "W_k", "W_v"))

@@ -121,6 +121,10 @@ def test_code_emphasis_and_paragraphs():
     assert show.plain("(*like*), *of the tea* `a *b* c`.") == "(like), of the tea `a *b* c`."
 
 
+def test_source_stays_text_on_a_page():
+    assert "q&lt;b&gt;1 &amp; 2" in show.numbered("q<b>1 & 2")
+
+
 @pytest.mark.parametrize("text", ["2 * 3 * 4", "`a * b * c`", "f(*args, **kwargs)", "*", "a*b*c", "a *b*c"])
 def test_star_that_multiplies_is_no_emphasis(text):
     assert "<em>" not in show.marked(text) and show.plain(text) == text

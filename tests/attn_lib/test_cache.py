@@ -166,6 +166,8 @@ BAD = {
     ),
     "seen less than kept": (lambda: cached_attention(X, X, X, Cache(X, X, 2)), ValueError, ["3 keys", "cache.seen=2"]),
     "groups 0": (lambda: share_heads(X, 0), ValueError, ["groups=0", "at least 1"]),
+    "one head": (lambda: share_heads(X[0, 0], 2), ValueError, ["x ", "(3, 4)"]),
+    "two dimensions": (lambda: cached_attention(X[0, 0], X[0, 0], X[0, 0]), ValueError, ["query", "(3, 4)"]),
     "no layers": (lambda: cache_bytes(0, 1, 1), ValueError, ["layers=0", "at least 1"]),
 }
 

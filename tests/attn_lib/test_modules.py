@@ -193,6 +193,7 @@ BAD = {
     "2-D": (lambda: mha(x[0], y, y), ValueError, ["query", "(3, 8)"]),
     "batch": (lambda: mha(x, y[:1], y), ValueError, ["query has batch size 2", "key has 1"]),
     "positions": (lambda: heads(x, y, y[:, :4]), ValueError, ["key has 5", "value has 4"]),
+    "positions, fused": (lambda: mha(x, y, y[:, :4], need_weights=False), ValueError, ["key has 5", "value has 4"]),
     "integers": (lambda: mha(x.int(), y, y), TypeError, ["query", "int32"]),
     "float mask": (lambda: mha(x, y, y, true.float()), TypeError, ["mask", "float32"]),
     "(batch, n) mask": (

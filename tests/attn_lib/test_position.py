@@ -129,6 +129,7 @@ BAD = {
     "negative start": (lambda: rotary(X, -2), ValueError, ["start=-2", "at least 0"]),
     "start a mask": (lambda: rotary(X, True), TypeError, ["start", "True"]),
     "base 0": (lambda: rotary(X, base=0), ValueError, ["base=0", "larger than 0"]),
+    "base a word": (lambda: position_angles(2, 4, base="10000"), TypeError, ["base", "'10000'"]),
     "whole numbers": (lambda: rotary(torch.ones(3, 4, dtype=torch.long)), TypeError, ["x ", "int64"]),
     "one row": (lambda: rotary(torch.ones(4)), ValueError, ["x ", "(4,)"]),
     "odd head_dim": (lambda: rotary(torch.ones(3, 5)), ValueError, ["head_dim=5", "2"]),

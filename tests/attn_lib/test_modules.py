@@ -14,6 +14,7 @@ from attn_lib import (
     MultiHeadAttentionByHeads,
     causal_mask,
     padding_mask,
+    scaled_dot_product_attention,
 )
 
 
@@ -80,6 +81,20 @@ def test_without_weights_the_output_and_its_gradients_are_the_same(call):
         assert_close(module(*inputs, mask, need_weights=False)[0], whole)
 
 
+@given(calls())
+def test_weights_are_those_of_the_function_for_each_head(call):
+    module, (query, key, value), mask = call
+    _, weights = module(query, key, value, mask)
+    size = module.embed_dim // module.num_heads
+    for h in range(module.num_heads):
+        features = slice(h * size, (h + 1) * size)
+        of_head = mask if mask is None or mask.ndim < 4 else mask.expand(-1, module.num_heads, -1, -1)[:, h]
+        _, expected = scaled_dot_product_attention(
+            module.q_proj(query)[..., features], module.k_proj(key)[..., features], value, of_head
+        )
+        assert_close(weights[:, h], expected)
+
+
 # ---------------------------------------------------------------------- against nn.MultiheadAttention
 
 
@@ -110,12 +125,14 @@ def test_pytorchs_module_with_its_weights(bias, kdim, vdim, padded, causal):
     assert_close(torch.autograd.grad(output.sum(), query), torch.autograd.grad(expected.sum(), query))
 
 
-def test_from_torch_copies_and_keeps_dtype_dropout_and_mode():
+def test_from_torch_copies_and_keeps_dtype_dropout_mode_and_what_is_frozen():
     theirs = nn.MultiheadAttention(4, 2, dropout=0.25, dtype=torch.float64).eval()
+    theirs.in_proj_weight.requires_grad_(False)
     ours = MultiHeadAttention.from_torch(theirs)
     assert ours.q_proj.weight.dtype == torch.float64 and ours.dropout == 0.25 and not ours.training
-    with torch.no_grad():
-        theirs.in_proj_weight.zero_()
+    frozen = {name for name, parameter in ours.named_parameters() if not parameter.requires_grad}
+    assert frozen == {"q_proj.weight", "k_proj.weight", "v_proj.weight"}
+    theirs.in_proj_weight.zero_()
     assert (ours.q_proj.weight != 0).any()
 
 

@@ -31,7 +31,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 # The same examples in every run: a red run can be repeated. No deadline: these machines are shared.
-settings.register_profile("course", derandomize=True, deadline=None, max_examples=30)
+settings.register_profile("course", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("course")
 
 # Files that take long begin first, so that no worker is left with one at the end; before site and decks one that shows

@@ -247,6 +247,8 @@ class OwnLines:
             return {"d": KINDS[value]} if value in KINDS else None
         if isinstance(value, list | tuple | nn.ModuleList):
             return self._several(value, largest)
+        if _is_dictionary(value):
+            return {"y": {name: self.data(part, largest) for name, part in value.items()}}
         if isinstance(value, types.ModuleType):
             return next(({"m": name} for name, module in MODULES.items() if module is value), None)
         if isinstance(value, nn.Module):
@@ -306,7 +308,16 @@ def _how_many(value):
         return value.numel()
     if isinstance(value, nn.Module):
         return sum(one.numel() for one in value.parameters())
+    if _is_dictionary(value):
+        value = list(value.values())
     return sum(map(_how_many, value)) if isinstance(value, list | tuple) and len(value) <= LARGEST else 1
+
+
+def _is_dictionary(value):
+    """Whether a value has tensors by their names, as queries, keys and values."""
+    return isinstance(value, dict) and all(
+        isinstance(name, str) and isinstance(part, torch.Tensor) for name, part in value.items()
+    )
 
 
 def _defaults(source):

@@ -246,6 +246,8 @@ my_keys = torch.cat([keys, tea @ W_v])
 my_keys = tea @ W_k
 my_keys = torch.stack([keys, tea @ W_k])
 my_keys = keys + tea @ W_k
+my_keys = torch.cat([keys, parts["values"][2:]])
+my_keys = torch.cat([keys, parts["key"][2:]])
 """,
     "10.my-output": """
 my_output = torch.softmax(tea @ W_q @ all_keys.T / math.sqrt(4), dim=-1) @ all_values
@@ -423,6 +425,10 @@ BY_CHANCE = [
     ("10.my-output", "my_output = outputs[2:]"),
     (
         "10.my-output",
+        'my_output = torch.softmax(parts["keys"][2:] @ (X @ W_q).T / math.sqrt(3), dim=-1) @ all_values',
+    ),
+    (
+        "10.my-output",
         "my_output = torch.softmax(tea @ W_k @ (X @ W_q).T / math.sqrt(3), dim=-1) @ all_values",
     ),
     ("10.my-scores", "my_scores = scores"),
@@ -451,7 +457,20 @@ IN_OTHER_WORDS = [
     ("02.my-shifted", "my_shifted = small - small.amax()"),
     ("03.my-before", "my_before = torch.softmax(scores.masked_fill(~mask.expand(2, 3, 3), -math.inf), dim=-1)"),
     ("07.my-grad-W-q", "my_grad_W_q = torch.outer(X[0], (weights[0] - wish) @ X @ W_k)"),
+    ("09.my-P", "my_P = F.pad(10 * torch.eye(5), (0, 1, 1, 0))"),
     ("10.my-keys", "my_keys = X @ W_k"),
+    ("10.my-keys", 'my_keys = torch.cat([keys, parts["keys"][2:]])'),
+    (
+        "10.my-output",
+        'my_output = torch.softmax(parts["queries"][2:] @ all_keys.T / math.sqrt(3), dim=-1) @ all_values',
+    ),
+    (
+        "10.my-output",
+        "q, k, v = parts.values()\nmy_output = torch.softmax(q[-1:] @ k.T / 3**0.5, dim=-1) @ v",
+    ),
+    ("10.my-output", "my_output = F.scaled_dot_product_attention(tea @ W_q, all_keys, all_values)"),
+    ("11.my-cost", "my_cost = F.cross_entropy(logits[:, :-1].transpose(1, 2), tokens[:, 1:])"),
+    ("11.my-cost", "my_cost = -logits[:, :-1].log_softmax(-1).gather(-1, tokens[:, 1:, None]).mean()"),
     ("11.my-normed", "my_normed = F.layer_norm(X.double(), (4,))"),
     ("12.my-factor", "my_factor = torch.exp(scores[0] - new_m)"),
     ("12.my-factor", "my_factor = torch.exp(scores[0] - max(scores[0], scores[1]))"),

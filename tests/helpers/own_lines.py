@@ -78,6 +78,8 @@ def revived(data, lesson):
         return attn_lib.Cache
     if "o" in data:
         return types.SimpleNamespace(**{name: revived(part, lesson) for name, part in data["o"].items()})
+    if "y" in data:
+        return {name: revived(part, lesson) for name, part in data["y"].items()}
     parts = [revived(part, lesson) for part in data.get("l", data.get("u"))]
     if "fields" in data:
         return attn_lib.Cache(*parts)

@@ -176,7 +176,7 @@ class Language:
             yield "two of a kind", f"{drawn['THING']} and {drawn['OTHER']}"
         for slot, word in zip(form, words, strict=True):
             if slot[0].isupper() and word != due[slot.upper()]:
-                yield slot, f"{word}, where {due[slot.upper()]} follows"
+                yield slot, f"{word} in place of {due[slot.upper()]}"
 
     def faults_of(self, texts):
         """grammar, form and forbidden → what is wrong so, in words; of a text the first fault counts."""

@@ -201,16 +201,21 @@ def numbered(source):
 
 
 class Texts:
-    """Texts that a model has written, each a paragraph: it breaks where the page ends, as no printed line does."""
+    """Texts that a model has written, each a paragraph: it breaks where the page ends, as no printed line does.
+
+    A dictionary in their place has a title for each, which stands in a line above it.
+    """
 
     def __init__(self, *texts):
-        self.texts = [str(text) for text in texts]
+        with_titles = texts[0].items() if texts and isinstance(texts[0], dict) else [("", text) for text in texts]
+        self.texts = [(str(title), str(text)) for title, text in with_titles]
 
     def __repr__(self):
-        return "\n\n".join(self.texts)
+        return "\n\n".join(f"{title}:\n{text}" if title else text for title, text in self.texts)
 
     def _repr_html_(self):
-        return "".join(f"<p>{html.escape(text, quote=False)}</p>" for text in self.texts)
+        escaped = ([html.escape(part, quote=False) for part in pair] for pair in self.texts)
+        return "".join(f"<p><b>{title}</b><br>{text}</p>" if title else f"<p>{text}</p>" for title, text in escaped)
 
 
 def marked(text):

@@ -20,8 +20,8 @@ def what_for():
     say="""
     Six people in a row, each with a word on a sheet. First everybody writes down the word of the person
     before them. Then the last one calls out tea, and the person who has written down tea stands up. Insist
-    on the number. Those who say 1 have forgotten layer 1. Follow the thick frame: milk has fetched tea, so
-    milk is found.
+    on the number. Those who say place 1 have forgotten what layer 1 fetches. Follow the
+    thick frame: milk has fetched tea, so milk is found.
     """,
     hall="""
     To which place does the last tea attend, counted from 0? Fingers. [2, the place of milk: it has fetched
@@ -193,8 +193,8 @@ def from_zeros(circuit, film, right, words, x):
     minutes=1.5,
     say="""
     Neither leads: they rise together. The gradient of P is in proportion to M, and M helps only as far as P
-    fetches: two people in a large park, each waiting for the other to move. Then show the line with the two
-    zeros.
+    fetches: two people in a large park, each waiting for the other to move. Then show the cell
+    that prints two zeros: the gradients of P and M at step 0.
     """,
 )
 def why_sudden(lines, shown):
@@ -273,8 +273,8 @@ def become(M_learned, W_learned, words):
     "From where does the last place fetch most?",
     minutes=0.5,
     say="""
-    Let them think about harm: what if it fetched itself? Then the last tea would find itself. Rows 2, 3 and
-    4 are as by hand. The last one has gone to start.
+    What if it fetched itself? Then the last tea would find itself. Rows 2, 3 and 4 are as by hand. The last row
+    has gone to start: M gives start the lowest score.
     """,
     hall="""
     From which place does the last one fetch most? Fingers. [0, from start: no word looks for start]
@@ -302,8 +302,9 @@ def predict_rest(causal_mask, masked_softmax, P_learned):
     minutes=3,
     say="""
     Read the task, then half a minute of silence. With the picture of layer 1 one finds P at once. P: 10 below
-    the diagonal in rows 3, 4 and 5. M and W: 10 on the diagonal. Then choose learned, and drag the step: W
-    grows first, P and M very slowly, then all three between 65 and 85.
+    the diagonal in rows 2, 3 and 4. M: 10 on the diagonal for the three words that ask; W: 10 for the three
+    answers. Then choose learned, and drag the step: W grows first, P and M very slowly, then all three between
+    65 and 85.
     """,
     hall="Which of the nine entries can be left out for the first text alone? Hands. [All but three]",
 )

@@ -341,7 +341,7 @@ def window(causal_mask):
     minutes=1,
     say="""
     Count on fingers. The usual answer is three, which stores one token more than needed. One token too few
-    is a fault of the next hour.
+    is one of the five faults that come later.
     """,
     hall="""
     A window of three: how many are stored for the next token? Hands for 4, 3, 2. [2: it brings its own key]
@@ -376,7 +376,7 @@ def two_in_a_window(window_of_three):
     "The first key leaves the window. What comes out?",
     minutes=1,
     say="""
-    Ask for the weights first: three scores of 0 give three thirds. The head had nothing to say, and now it says the
+    Ask for the weights first: three scores of 0 give three thirds. The head was to add nothing, and now it adds the
     mean of three values that nobody asked for. The board has the task for home; lesson 13 has it in English.
     """,
     hall="""
@@ -408,8 +408,8 @@ def first_dropped(rests, four_values, silent, loud):
     "Llama 2 7B: how many KiB does one token cost?",
     minutes=1.5,
     say="""
-    Five factors, one of them always forgotten: the 2. On paper, in a row: 2 times 32 times 32 times 128
-    times 2. Half a megabyte for a syllable.
+    Five factors, and one is always forgotten: the first 2, a key and a value. On paper, in a row: 2 times 32
+    times 32 times 128 times 2. Half a megabyte for a syllable.
     """,
     hall="2 · 32 · 32 · 128 · 2 bytes: how many KiB? [512]",
 )

@@ -70,8 +70,8 @@ def language():
     "I is (1, 0, 1, 0). What does the norm make of it?",
     minutes=1.5,
     say="""
-    Only two means are needed: the mean, and the mean of the squares of what remains. Those who have .866
-    divided by 3.
+    Only two means are needed: the mean, and the mean of the squares of what remains. If somebody has .866,
+    they divided by d − 1, which is 3.
     """,
 )
 def layer_norm(normed, x):
@@ -112,7 +112,7 @@ def predict_tea(normed, x):
     "All three rows at once. Which line?",
     minutes=2,
     say="""
-    Ask for the axis, and for keepdim. Those who have .866 divided by 3. In PyTorch a learned weight
+    Ask for the axis, and for keepdim. If somebody has .866, they divided by 3. In PyTorch a learned weight
     and a learned bias for each feature come after it.
     """,
     hall="Who dictates it? [centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt()]",
@@ -224,7 +224,7 @@ def block():
     minutes=1,
     say="""
     Two tables at the bottom, one product on top. They know all the rest from the last quarter of an hour.
-    Ours has 18,752 numbers; the smallest GPT-2 has nearly seven thousand times as many, in the same parts.
+    Ours has 18,752 numbers; the smallest GPT-2 has some 6,600 times as many, in the same parts.
     """,
 )
 def gpt():

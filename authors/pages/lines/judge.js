@@ -42,6 +42,7 @@ function revived(data, lesson, python) {
   if ("l" in data) return keep(each(data.l));
   if ("u" in data)
     return Object.assign(Tuple.from(each(data.u)), data.fields ? { fields: data.fields, of: data.of } : {});
+  if ("y" in data) return new Map(Object.entries(data.y).map(([name, one]) => [name, revived(one, lesson, python)]));
   if ("class" in data) return (positional) => Object.assign(Tuple.named(data.class, ...positional), { of: data.of });
   if ("m" in data) return MODULES[data.m];
   if ("library" in data) return lesson.functions.get(data.library);

@@ -364,6 +364,21 @@ function placeIn(list, place) {
   return place < 0 ? place + list.length : place;
 }
 
+/** What a dictionary has under a name. */
+function entryOf(dictionary, name) {
+  if (dictionary.has(name)) return dictionary.get(name);
+  const words = typeof name === "string" ? `"${name}"` : kindOf(name);
+  const names = [...dictionary.keys()].map((one) => `"${one}"`).join(", ");
+  throw new Mistake(`KeyError: the dictionary has no ${words}; it has ${names}`);
+}
+/** A dictionary's methods. Its views are gone through once here, in Python as often as one likes. */
+const OF_DICTIONARIES = {
+  keys: (all) => new Once(all.keys()),
+  values: (all) => new Once(all.values()),
+  items: (all) => new Once([...all].map((pair) => Tuple.from(pair)).values()),
+  get: (all, [name, otherwise = null]) => (all.has(name) ? all.get(name) : otherwise),
+};
+
 const cut = (list, { from, to, step }) => {
   const by = Number(step ?? 1n);
   if (by < 1) throw new Unknown("a list from its end on");
@@ -689,6 +704,7 @@ export class Python {
     if (sign.name === ".") return this.attribute(owner, text(at.source, rest[0]), text(at.source, of));
     const key = this.key(rest.slice(0, -1), at);
     if (owner instanceof Tensor) return indexed(owner, key);
+    if (owner instanceof Map) return entryOf(owner, key);
     if (owner instanceof Once)
       throw new Mistake("TypeError: what is gone through once has no places: make a list of it, `list(…)`");
     if (!Array.isArray(owner)) throw new Unknown(`[ ] behind ${kindOf(owner)}`);
@@ -737,6 +753,8 @@ export class Python {
       });
     }
     if (name === "append" && Array.isArray(owner) && !(owner instanceof Tuple)) return ([x]) => extend(owner, [x]);
+    if (owner instanceof Map && Object.hasOwn(OF_DICTIONARIES, name))
+      return (given) => OF_DICTIONARIES[name](owner, given);
     if (owner instanceof Tuple && owner.fields?.includes(name)) return owner[owner.fields.indexOf(name)];
     throw new Unknown(`\`${words}.${name}\``);
   }

@@ -341,6 +341,68 @@ function nllLoss(x, target, reduction) {
   if (reduction === "none") return losses;
   return { mean, sum }[reduction]?.(losses, null, false, null) ?? unknown(`reduction="${reduction}"`);
 }
+/** The loss of logits whose classes are the second axis: each place of the others is a row. */
+function crossEntropy(x, target, reduction) {
+  const [batch, classes, ...others] = x.shape;
+  const isPlain = x.shape.length === 2;
+  const fits = x.shape.length > 1 && target.shape.join() === [batch, ...others].join();
+  if (!isPlain && (!fits || reduction === "none")) throw new Unknown("a loss of these shapes");
+  const rows = isPlain ? x : t.reshape(t.permute(x, [0, ...upTo(others.length).map((i) => i + 2), 1]), [-1, classes]);
+  const wanted = isPlain ? target : t.flatten(target, 0, -1);
+  return nllLoss(shares(rows, 1, null, "cross_entropy", logShares), wanted, reduction);
+}
+/** Of each place of `at` the number that stands at that place of the axis. */
+function gather(x, dim, at) {
+  const d = t.axisOf(dim, x.shape.length);
+  const fits = at.shape.length === x.shape.length && at.shape.every((size, i) => i === d || size <= x.shape[i]);
+  if (at.dtype !== "int64" || !fits) throw new Unknown("gather with these places");
+  const numbers = numbersOf(x);
+  const picked = numbersOf(at).map((place, n) => {
+    refuse(place < 0 || place >= x.shape[d], "RuntimeError", `gather: the axis has no place ${place}`);
+    let [rest, from, step] = [n, 0, 1];
+    for (let i = x.shape.length - 1; i >= 0; i--) {
+      from += step * (i === d ? place : rest % at.shape[i]);
+      rest = Math.floor(rest / at.shape[i]);
+      step *= x.shape[i];
+    }
+    return numbers[from];
+  });
+  return newTensor(x.dtype, at.shape, picked);
+}
+/** A tensor with more places around it: before and behind the last axis, then the one before it. */
+function pad(x, sizes, mode, value) {
+  const number = value === null ? 0 : numberOf(value);
+  const isOdd = sizes.length % 2 || sizes.length > 2 * x.shape.length || sizes.some((size) => size < 0);
+  if (mode !== "constant" || isOdd || (isWhole(x) && !Number.isInteger(number))) throw new Unknown("a pad like this");
+  let out = x;
+  for (let i = 0; i < sizes.length; i += 2) {
+    const d = x.shape.length - 1 - i / 2;
+    const more = (size) =>
+      newOf(
+        out.shape.map((one, axis) => (axis === d ? size : one)),
+        number,
+        x.dtype,
+      );
+    out = t.cat([more(sizes[i]), out, more(sizes[i + 1])], d);
+  }
+  return out;
+}
+function attention(query, key, value, mask, dropout, isCausal, scale) {
+  const areAlike = [key, value].every((one) => one.dtype === query.dtype && one.shape.length > 1);
+  if (isWhole(query) || !areAlike || query.shape.length < 2 || dropout || (mask && isCausal))
+    throw new Unknown("attention of these tensors");
+  const scores = BINARY["*"](t.matmul(query, t.transpose(key, -1, -2)), scale ?? query.shape.at(-1) ** -0.5);
+  const allowed = isCausal ? triangle(newOf(scores.shape.slice(-2), 1, "bool"), (i, j) => j <= i) : mask;
+  const isAdded = allowed && allowed.dtype !== "bool";
+  const seen = !allowed
+    ? scores
+    : isAdded
+      ? BINARY["+"](scores, allowed)
+      : maskedFill(scores, UNARY["~"](allowed), -Infinity);
+  const weights = shares(seen, -1, null, "softmax", softmaxOf);
+  if (numbersOf(weights).some(Number.isNaN)) throw new Unknown("a query that may attend to nothing");
+  return t.matmul(weights, value);
+}
 function layerNorm(x, shape, weight, bias, eps) {
   if (!shape.length) throw new Unknown("layer_norm over no axis");
   const dims = shape.map((_, i) => i - shape.length);
@@ -504,6 +566,7 @@ const BOTH = {
   repeat_interleave: ["input:t repeats:n dim:i=None", repeatInterleave],
   chunk: ["input:t chunks:i dim:i=0", (x, count, dim) => pieces(x, Math.ceil(x.shape[t.axisOf(dim, x.shape.length)] / count), dim)],
   unbind: ["input:t dim:i=0", (x, dim) => Tuple.of(...Array.from({ length: x.shape[t.axisOf(dim, x.shape.length)] ?? unknown("unbind of a single number") }, (_, i) => t.select(x, dim, i)))],
+  gather: ["input:t dim:i index:t", gather],
   matmul: ["input:t other:t", t.matmul],
   mm: ["input:t mat2:t", product("mm", 2, 2)],
   bmm: ["input:t mat2:t", product("bmm", 3, 3)],
@@ -548,6 +611,7 @@ const OF_TORCH = {
   get_default_dtype: ["", () => Dtype.of(settings.dtype)],
 };
 OF_TORCH.concat = OF_TORCH.cat;
+OF_TORCH.row_stack = OF_TORCH.vstack;
 
 // biome-ignore format: an operation a line
 const OF_TENSORS = {
@@ -572,9 +636,11 @@ const OF_F = {
   softmax: BOTH.softmax,
   log_softmax: BOTH.log_softmax,
   dropout: ["input:t p:f=0.5", (x, p) => (Number(p) ? unknown("dropout, which draws") : x)],
-  cross_entropy: ["input:t target:t weight:t=None reduction:a=mean", (x, target, weight, reduction) => weight || x.shape.length !== 2 ? unknown("a loss of these shapes") : nllLoss(shares(x, 1, null, "cross_entropy", logShares), target, reduction)],
+  cross_entropy: ["input:t target:t weight:t=None reduction:a=mean", (x, target, weight, reduction) => (weight ? unknown("weight") : crossEntropy(x, target, reduction))],
   nll_loss: ["input:t target:t weight:t=None reduction:a=mean", (x, target, weight, reduction) => (weight ? unknown("weight") : nllLoss(x, target, reduction))],
   layer_norm: ["input:t normalized_shape:S weight:t=None bias:t=None eps:f=None", (x, shape, weight, bias, eps) => layerNorm(x, shape, weight, bias, eps ?? 1e-5)],
+  pad: ["input:t pad:S mode:s=constant value:a=None", pad],
+  scaled_dot_product_attention: ["query:t key:t value:t attn_mask:t=None dropout_p:f=0 is_causal:b=False scale:f=None", attention],
   linear: ["input:t weight:t bias:t=None", (x, weight, bias) => { const out = t.matmul(x, weight.shape.length > 1 ? t.transpose(weight, 0, 1) : weight); return bias ? BINARY["+"](out, bias) : out; }],
   cosine_similarity: ["x1:t x2:t dim:i=1 eps:f=None", (x, y, dim, eps) => cosine(x, y, dim, eps ?? 1e-8)],
 };

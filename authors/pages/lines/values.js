@@ -43,6 +43,7 @@ export function kindOf(x) {
   if (x instanceof Once) return "an iterator";
   if (x instanceof Tuple) return "a tuple";
   if (Array.isArray(x)) return "a list";
+  if (x instanceof Map) return "a dictionary";
   if (x instanceof Thing) return x.name;
   const kinds = { bigint: "a whole number", number: "a number", boolean: "True or False", string: "a text" };
   return kinds[typeof x] ?? (typeof x === "function" ? "a function" : "this");
@@ -76,6 +77,7 @@ export function listed(x) {
 /** The parts of what can be gone through. */
 export function sequence(x) {
   if (Array.isArray(x) || typeof x === "string") return [...x];
+  if (x instanceof Map) return [...x.keys()];
   if (isNumber(x) || x === null) throw new Mistake(`TypeError: ${kindOf(x)} has no parts to go through`);
   throw new Unknown(`the parts of ${kindOf(x)}`);
 }

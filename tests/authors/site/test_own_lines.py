@@ -191,6 +191,8 @@ FUNCTIONS = (
     *("torch.where({x} > 0, {x}, {y})", "torch.einsum('ij,jk->ik', {x}, {y})", "({x} @ {y}).view(-1)", "{x}[{y}]"),
     *("torch.cosine_similarity({x}, {y}, dim=0)", "torch.cosine_similarity({x}, {y}, dim=-1)"),
     *("torch.einsum('bij,bkj->bik', {x}, {y})", "({x} * {y}).view(-1)", "{x} @ {y}.mT", "F.cross_entropy({x}, {y})"),
+    *("{x}.gather(0, {y})", "{x}.gather(-1, {y}.abs())", "F.scaled_dot_product_attention({x}, {y}, {y})"),
+    *("F.scaled_dot_product_attention({x}, {x}, {y}, is_causal=True)", "F.cross_entropy({x}, {y}[:, 0].abs())"),
 )
 MADE = (
     *("torch.arange(5)", "torch.arange(1, 5.)", "torch.ones(2, 3, dtype=torch.bool)", "torch.full((2,), 5.0)"),
@@ -203,6 +205,10 @@ MADE = (
     *("a in [a]", "math.exp(710)", "0 ** -1", "2 % 5 ** -2", "[1, 2, 3][::2]", "torch.zeros_like(i)", "k << 1"),
     *("torch.cat(x for x in c)", "a.mean(dim=(0, 1))", "F.layer_norm(a, (4,))", "torch.softmax(a, axis=-1)"),
     "F.cosine_similarity(a, a + 1)",
+    *("F.pad(a, (1, 0))", "F.pad(c, (0, 2, 1, 1), value=2.0)", "F.pad(m, (1, 1))", "F.pad(a, (0, 0, 0, 0, 1, 0))"),
+    *("F.cross_entropy(c, k[:3].expand(2, 3))", "F.cross_entropy(c, torch.ones(2, 4, dtype=torch.long))"),
+    *("F.scaled_dot_product_attention(q, q, q, m[:, :3])", "F.scaled_dot_product_attention(a, a, a, d[:, :3].float())"),
+    *("F.scaled_dot_product_attention(a, a, a, scale=0.5)", "c.gather(1, k.view(1, 2, 2).expand(2, 2, 2))"),
 )
 
 

@@ -41,8 +41,8 @@ def test_stories_of_the_test_were_never_read(language):
 def test_the_judge_passes_true_stories_and_names_what_is_wrong(language):
     assert not any(language.wrong_with(" ".join(words)) for words, _ in language.stories[:200])
     for right, wrong, says in [
-        ("where is", "where are", ("ARE", "are, where is follows")),
-        ("she had helped", "he had helped", ("Who", "he, where she follows")),
+        ("where is", "where are", ("ARE", "are in place of is")),
+        ("she had helped", "he had helped", ("Who", "he in place of she")),
         ("fay", "bob", ("friend", "bob asks bob")),
         ("two books", "two keys", ("two of a kind", "key and keys")),
     ]:
@@ -98,5 +98,5 @@ def test_a_language_of_ones_own_is_drawn_learned_and_judged():
     own = stories.Language([["Hero had a Thing and a Other ."], ["SHE asked Friend ."]], follows, story, girls)
     model = GPT(len(own.vocabulary), own.length)
     assert next(stories.train(model, own.known, 1)) == 1
-    assert own.wrong_with("小红 had a cup and a hat . he asked 小明 .") == [("SHE", "he, where she follows")]
+    assert own.wrong_with("小红 had a cup and a hat . he asked 小明 .") == [("SHE", "he in place of she")]
     assert own.judge.begins()

@@ -209,9 +209,9 @@ def _at_least(x, weight, bias, *, deviation=0.0, variance=0.0):
 def epsilon_against_zero_only(x, weight, bias):
     """Your ε only prevents a division by 0, and is not added to the variance as 0.00001.
 
-    Either ε is far smaller than 0.00001, as the 1e-12 of BERT, or it is smaller and outside the root, or `clamp` or
-    `max` sets a lowest value, while the exercise asks for a sum. A token whose features are all equal is then 0 and
-    not NaN, but a token whose features are nearly equal gets numbers that are too large.
+    Perhaps ε is far smaller than 0.00001, as the 1e-12 of BERT. Perhaps it is outside the root. Or `clamp` or `max`
+    sets a lowest value, while the exercise asks for a sum. A token whose features are all equal then gives 0 and not
+    NaN, but a token whose features are nearly equal gets numbers that are too large.
     """
     return _normed(x, weight, bias, eps=1e-12)
 

@@ -32,7 +32,7 @@ function verdictOf({ verdict, words }) {
   if (left !== null) return left < words.length ? ` ✗ From ${quoted(words[left])} on it is no story of this kind.` : "";
   if (!faults.length) return isWhole ? " ✓ A sound story." : "";
   const each = faults.map(({ at, right, alike }) =>
-    right ? `*${words[at]}*, where *${right}* follows` : `*${words[at]}* after *${alike}*: these two are never alike`,
+    right ? `*${words[at]}* in place of *${right}*` : `*${words[at]}* after *${alike}*: these two are never alike`,
   );
   return ` ✗ ${[...new Set(each)].join("; ")}.`;
 }

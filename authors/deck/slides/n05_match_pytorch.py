@@ -264,7 +264,10 @@ def first_difference(differ):
 @slide(
     "4096 tokens, 12 heads: what has to be kept?",
     minutes=1.5,
-    say="Explain with the safe softmax of notebook 2: the largest score so far is kept, and corrected if a larger one comes.",
+    say="""
+    Explain with the safe softmax of notebook 2: the largest score so far is kept, and corrected if a larger one
+    comes.
+    """,
 )
 def what_is_kept():
     return [
@@ -285,7 +288,8 @@ def what_is_kept():
     minutes=2.5,
     say="""
     megabytes adds up the bytes of every new tensor. Let them guess first. The table of scores gets twice as many
-    rows and twice as many columns. Both axes are logarithmic: a line twice as steep grows with the square. attn_lib's module has a switch for it, need_weights.
+    rows and twice as many columns. Both axes are logarithmic: a line twice as steep grows with the square.
+    attn_lib's module has a switch for it, need_weights.
     """,
     hall="Twice the tokens: how many times the memory does our function need? Guesses. [Nearly 4]",
 )
@@ -325,8 +329,8 @@ def transplant(apart, causal, layers, with_ours, x):
     "One of the six is loaded wrongly: which?",
     minutes=3,
     say="""
-    Do not look into the cell: a random number has chosen the layer (the same one each time). Ask how one would find it in a
-    model of a hundred layers; then open them from the left. All later layers differ too, and are not wrong
+    Do not look into the cell: a random number has chosen the layer (the same one each time). Ask how one would find
+    it in a model of a hundred layers; then open them from the left. All later layers differ too, and are not wrong
     themselves.
     """,
 )

@@ -347,8 +347,8 @@ def seven_tests(alike, outcome, PATIENTS, tests):
     minutes=3,
     say="""
     It has no source. Four of the seven tests find it, and the same four find 6.5, 6.6 and 6.7: the chart does
-    not tell the three apart. On the right are its weights under a causal mask. Vote, and let somebody say why; the first
-    row has three equal numbers. Then tell them what their own tests are for: night_shift runs them on twelve
+    not tell the three apart. On the right are its weights under a causal mask. Vote, and let somebody say why; the
+    first row has three equal numbers. Then tell them what their own tests are for: night_shift runs them on twelve
     strangers.
     """,
     hall="""
@@ -727,8 +727,8 @@ def memory_ward_later(PATIENTS, rotary, scaled_dot_product_attention, window_mas
     "The last of the ward: when does it differ?",
     minutes=0,
     say="""
-    Self-study, after notebook 10. One token too many is removed. It shows only where the text is at least as long as its
-    window.
+    Self-study, after notebook 10. One token too many is removed. It shows only where the text is at least as long
+    as its window.
     """,
 )
 def memory_ward_last(PATIENTS, rotary, scaled_dot_product_attention, window_mask):

@@ -64,7 +64,8 @@ def a_wish(weights):
     say="""
     Derive the second formula on the blackboard, slowly; everything after it is multiplication. Ask for the
     signs first, then for the sum of the three numbers: the hall finds 0 by itself. Warn them: this is what each
-    score should do by itself. After the real step the score of I rises and that of tea falls, as all depend on one query.
+    score should do by itself. After the real step the score of I rises and that of tea falls, as all depend on one
+    query.
     """,
     hall="""
     Which of the three scores should rise? Hands for I, for like, for tea. [The score of tea: its derivative

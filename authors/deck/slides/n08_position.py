@@ -422,8 +422,8 @@ def where_each_comes_in():
     Read the task. Change the key so that it has the direction of the query after one more turn: from (3, 1) to
     (−1, 2), then make it longer. At 90° the 6th token attends to the 1st as well: 5 steps are a full turn and
     one step. With the key (−2, 4) the task is
-    done at 70° and at 80°; at 60° the tokens one and two steps back get equal weights. Move the start: queries and keys turn, and no score changes. Choose the
-    waves: now the scores change too.
+    done at 70° and at 80°; at 60° the tokens one and two steps back get equal weights. Move the start: queries and
+    keys turn, and no score changes. Choose the waves: now the scores change too.
     """,
     hall="Which angle is too large for six tokens, and why? [90°: after four steps the turn is complete]",
 )
@@ -457,8 +457,9 @@ def two_rules():
     "Row 5, turned by one step: whose row is it?",
     minutes=1.5,
     say="""
-    The turn leads to the row before, not to the next row, since in a pair the sine stands before the cosine. Most will dictate the transpose first: run it, and the verdict says that each token then looks for
-    the position after it.
+    The turn leads to the row before, not to the next row, since in a pair the sine stands before the cosine. Most
+    will dictate the transpose first: run it, and the verdict says that each token then looks for the position after
+    it.
     """,
     hall="""
     Row 5, turned by one step: which row is it now? And who dictates m? [20 * turn(1): the sine comes first,
@@ -512,8 +513,8 @@ def far_query():
     say="""
     These are four small trainings on eight tokens, half a second in all; at eight tokens all four are always
     right. You have just seen that both methods can also be right on long texts. So the question is what training
-    found. Ask some of those who raise a hand for a reason. By chance 12 of 100 would be right. The training uses Adagrad; with
-    plain gradient steps the result differs.
+    found. Ask some of those who raise a hand for a reason. By chance 12 of 100 would be right. The training uses
+    Adagrad; with plain gradient steps the result differs.
     """,
     hall="""
     256 tokens: which method still finds the token before, and which the first token? Hands for sinusoids and
@@ -648,9 +649,9 @@ def summary():
     minutes=0,
     say="""
     All at home. 8.1: the commonest mistake doubles the exponent, since the loop's number is already 2i. 8.2:
-    the usual mistake is to turn pairs of neighbours by the angles for halves. 8.3: the last query has the position of the last key.
-    8.4: a test with one sentence misses the commonest mistake. 8.5: a query for any number of steps back: in
-    which direction must it be turned? Next: what two heads can do that one cannot.
+    the usual mistake is to turn pairs of neighbours by the angles for halves. 8.3: the last query has the position
+    of the last key. 8.4: a test with one sentence misses the commonest mistake. 8.5: a query for any number of
+    steps back: in which direction must it be turned? Next: what two heads can do that one cannot.
     """,
 )
 def exercises():

@@ -45,8 +45,8 @@ def open_gates(calls):
 def decay_after_the_error(q, k, v, keep, rate):
     """The error is worked out before the state fades, so too much is taken out.
 
-    With gates of 1, or an empty state, the fault does not appear; with gates near 1 it makes little difference. Users of
-    flash-linear-attention asked about this order, too (issue 885): the state fades first.
+    With gates of 1, or an empty state, the fault does not appear; with gates near 1 it makes little difference.
+    Users of flash-linear-attention asked about this order, too (issue 885): the state fades first.
     """
     state, outputs = k.new_zeros(k.size(-1), v.size(-1)), []
     for t in range(len(k)):

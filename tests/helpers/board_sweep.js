@@ -50,9 +50,12 @@ function numbersAreCut(root) {
     .map((cell) => cell.ariaLabel);
 }
 
-// Titles and tables that a line runs through: it would seem to come out of a panel that has no part in it.
+// Titles, tables and words that a line runs through: it would seem to come out of a panel that has no part in it.
 function linesRunThrough(root) {
-  const drawn = [...root.querySelectorAll(".panel :is(.head, table, canvas, svg)")].map((node) => [node, boxOf(node)]);
+  const drawn = [...root.querySelectorAll(".panel :is(.head, table, canvas, svg, .axis > span)")].map((node) => [
+    node,
+    boxOf(node),
+  ]);
   const isIn = ({ x, y }, box) =>
     x > box.left + 0.5 && x < box.right - 0.5 && y > box.top + 0.5 && y < box.bottom - 0.5;
   return [...root.querySelectorAll(".wire")].flatMap((line) => {
@@ -62,6 +65,27 @@ function linesRunThrough(root) {
       for (const [node, box] of drawn) if (isIn(place, box)) through.add(node);
     }
     return [...through].map((node) => `${node.closest(".panel").dataset.name} ${node.tagName}`);
+  });
+}
+
+// Lines whose tip points past the panel where they end, or stands at a line that leaves it: which of both does it mean?
+function tipsAreWrong(root) {
+  const boxes = Object.fromEntries(
+    [...root.querySelectorAll(".panel")].map((panel) => [panel.dataset.name, boxOf(panel)]),
+  );
+  const ends = linesOf(root);
+  const lines = [...root.querySelectorAll(".wire")].map((line, k) => {
+    const along = Array.from({ length: line.getTotalLength() / 3 }, (_, at) => line.getPointAtLength(3 * at));
+    const [before, tip] = [1, 0].map((back) => line.getPointAtLength(line.getTotalLength() - back));
+    return { from: ends[k][0], to: ends[k][1], along, before, tip, toScreen: line.getScreenCTM() };
+  });
+  return lines.flatMap(({ from, to, before, tip, toScreen }) => {
+    const ahead = new DOMPoint(19 * tip.x - 18 * before.x, 19 * tip.y - 18 * before.y).matrixTransform(toScreen);
+    const { left, right, top, bottom } = boxes[to];
+    const isPast = ahead.x < left || ahead.x > right || ahead.y < top || ahead.y > bottom;
+    const leaving = lines.filter((other) => other.from === to).flatMap((other) => other.along);
+    const isMixed = leaving.some(({ x, y }) => Math.hypot(x - tip.x, y - tip.y) < 10);
+    return isPast || isMixed ? [`${from} to ${to}`] : [];
   });
 }
 
@@ -185,6 +209,7 @@ const CHECKS = {
   sticksOut,
   numbersAreCut,
   linesRunThrough,
+  tipsAreWrong,
   tooSmallToTouch,
   notReachedByKeys,
   heightChanges,

@@ -215,8 +215,8 @@ def empty_sentence(outcomes):
     "Two queries of five: how many keys has the last?",
     minutes=3,
     say="""
-    Unit vectors as values make the output the weights: a trick worth keeping. Left the triangle at the top
-    left, right at the bottom right. A model that writes needs the one at the bottom right.
+    Unit vectors as values make the output the weights: a trick worth keeping. In the left picture the triangle
+    begins at the top left, in the right picture it ends at the bottom right. A model that writes needs the right one.
     """,
     hall="""
     Two queries, five keys, is_causal=True: how many keys does the last query see? Hands for 2 and for 5. [2]
@@ -240,13 +240,13 @@ def corners(bottom_right, top_left):
     "In which line do the two begin to differ?",
     minutes=3,
     say="""
-    Give them half a minute to read both functions, and ask who has found something before you go on. Take a
-    vote before you run it. Read the first line of the trace: the scale differs. All later lines only inherit
+    Give them half a minute to read both functions, and ask who has found something. Take a vote, and only
+    then run the cell. Read the first line of the trace: the scale differs. All later lines only inherit
     it.
     """,
     hall="""
-    Which line is the first with another result: 1, 2, 3, 4? Hands for each. [2: √6, the number of keys, in
-    place of √8]
+    Which line is the first with another result: 1, 2, 3, 4? Hands for each. [2: √6, of the number of keys,
+    in place of √12]
     """,
     choices="trace-line",
 )
@@ -264,7 +264,10 @@ def first_difference(differ):
 @slide(
     "4096 tokens, 12 heads: what has to be kept?",
     minutes=1.5,
-    say="Explain the running maximum with the softmax of notebook 2.",
+    say="""
+    Explain with the safe softmax of notebook 2: the largest score so far is kept, and corrected if a larger one
+    comes.
+    """,
 )
 def what_is_kept():
     return [
@@ -284,10 +287,11 @@ def what_is_kept():
     "Twice the tokens: how much more memory?",
     minutes=2.5,
     say="""
-    megabytes adds up the bytes of every new tensor. Bids first. Twice in both directions of a square. Both
-    axes are logarithmic: twice as steep means squared. attn_lib's module has a switch for it, need_weights.
+    megabytes adds up the bytes of every new tensor. Let them guess first. The table of scores gets twice as many
+    rows and twice as many columns. Both axes are logarithmic: a line twice as steep grows with the square.
+    attn_lib's module has a switch for it, need_weights.
     """,
-    hall="Twice the tokens: how many times the memory does our function need? Bids. [Nearly 4]",
+    hall="Twice the tokens: how many times the memory does our function need? Guesses. [Nearly 4]",
 )
 def twice_the_tokens(fused_mb, ours_mb, sizes):
     return [
@@ -306,11 +310,11 @@ def twice_the_tokens(fused_mb, ours_mb, sizes):
 
 
 @slide(
-    "Ours in all six layers: does the top still agree?",
+    "Ours in all six layers: does the last still agree?",
     minutes=2.5,
     say="""
-    Say what is done before the numbers come: PyTorch's whole layers, six of them, and in a copy ours in
-    each. The class that translates the mask has six lines; key c shows them. Then open the layers one by one:
+    Say first what is done: here are six whole layers of PyTorch, and in a copy of them our attention replaces
+    PyTorch's. The class that translates the mask is short; key c shows it. Then open the layers one by one:
     rounding, no more.
     """,
 )
@@ -325,8 +329,8 @@ def transplant(apart, causal, layers, with_ours, x):
     "One of the six is loaded wrongly: which?",
     minutes=3,
     say="""
-    Nobody in the hall knows which layer it is: the cell has drawn it at random. Ask how one would find it in a
-    model of a hundred layers; then open them from the left. All later layers differ too, and are not wrong
+    Do not look into the cell: a random number has chosen the layer (the same one each time). Ask how one would find
+    it in a model of a hundred layers; then open them from the left. All later layers differ too, and are not wrong
     themselves.
     """,
 )

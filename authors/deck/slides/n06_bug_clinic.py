@@ -60,7 +60,7 @@ def parted(patients, PATIENTS, rotary, scaled_dot_product_attention, window_mask
     "The bug clinic",
     minutes=1,
     say="""
-    Nearly every patient was found in public code. Say it: this happens to people who know what they are doing.
+    Mistakes like these were found in public code. Say it: this happens to people who know what they are doing.
     Shift+Enter runs the imports, which no slide shows; the first run takes a few seconds.
     """,
 )
@@ -199,7 +199,7 @@ def values_of_1(k, mended_3, patient, PATIENTS, q):
     say="Do not tell the line; let the hall say it in words first, then type what they say.",
     hall="""
     All queries but the first change. What must be true of the first one's output? Shout. [It stays: compare
-    before[:, 0] and after[:, 0]]
+    before and after]
     """,
 )
 def others_ask(k, mended_3, patient, q, v):
@@ -290,8 +290,8 @@ def the_lost_mask(k, mask, q, scaled_dot_product_attention, v, with_mask, withou
     say="""
     Eleven patients take the same arguments, so one test can examine them all. Name the seven tests one by one,
     a sentence each; the code is for later. What a mask hides must have no influence; a row with all keys
-    hidden; extremely large scores. Right code passes all seven. An error is not found by the test. Then a bid
-    for the first row; write it on the blackboard and leave it there. Hatched: it raises an error.
+    hidden; extremely large scores. Right code passes all seven. If a patient raises an error, the test has not found
+    it: such places are hatched. Then let them guess the first row; write it on the blackboard and leave it there.
     """,
     hall="""
     How many patients does the shape test catch? A number. [0; 6.20 raises an error, but the test does not
@@ -347,8 +347,8 @@ def seven_tests(alike, outcome, PATIENTS, tests):
     minutes=3,
     say="""
     It has no source. Four of the seven tests find it, and the same four find 6.5, 6.6 and 6.7: the chart does
-    not tell the three apart. Right: its weights under a causal mask. Vote, and let somebody say why; the first
-    row has three equal numbers. Then tell them what their own tests are for: night_shift runs them on twelve
+    not tell the three apart. On the right are its weights under a causal mask. Vote, and let somebody say why; the
+    first row has three equal numbers. Then tell them what their own tests are for: night_shift runs them on twelve
     strangers.
     """,
     hall="""
@@ -374,7 +374,7 @@ def a_stranger(k, mask, night, q, unit):
     "√d_v for √d_k: how many of seven find it?",
     minutes=2,
     say="""
-    Two bids before you run it: the test finds it because all sizes differ. Then the hall makes a bug: let it
+    Take two guesses before you run it. The tests find it because all sizes differ. Then the hall makes a bug: let it
     propose a change, type it into the right code (key c), and run the cell below it.
     """,
     hall="""
@@ -512,8 +512,8 @@ def patient_20(k, PATIENTS, q, v):
     say="""
     Self-study. Key c shows all three. 6.6: True and False are exchanged. Allow only one key, change its value,
     and nothing changes. 6.7: The mask is added as 0 and 1: the weights change a little and no key is hidden.
-    All weights are above 0, and the mask has an effect. 6.8: Zeros after softmax: with values of 1, right
-    without a mask and not with one.
+    All weights are above 0, and the mask has an effect. 6.8: Weights are set to 0 after softmax: with values
+    of 1 the output is 1 without a mask, but not with one.
     """,
 )
 def mask_ward(causal_mask, k, masked_softmax, PATIENTS, q):
@@ -539,10 +539,11 @@ def mask_ward(causal_mask, k, masked_softmax, PATIENTS, q):
     minutes=0,
     say="""
     Self-study. Key c shows them; 6.19 needs as many sentences as heads. 6.13: With lengths given, the causal
-    mask is lost. Both together must give the same as both combined in one mask. 6.14: The triangle starts at
-    the top left: right for squares. The newest queries alone must get the same as together with all others.
+    mask is lost. Lengths and mask as two arguments must give the same as one mask made of both. 6.14: The
+    triangle starts at the top left: this is right for as many queries as keys. The newest queries alone must get the
+    same outputs as among all queries.
     6.19: The mask of each sentence is used as the mask of each head. As many sentences as heads, and then one
-    sentence alone. 6.34 is healthy: its table has a row for each key, and all the rest follows.
+    sentence alone. 6.34 is healthy: its table has a row for each key, and the other lines fit that.
     """,
 )
 def own_calls(k, mask, PATIENTS, q, unit):
@@ -595,7 +596,7 @@ def extreme_cases(k, mask, PATIENTS, q, scaled_dot_product_attention, v):
 
 
 @slide(
-    "Six features. Which are wrong, with how many heads?",
+    "Six features, 1, 3 or 4 heads: which are wrong?",
     minutes=0,
     say="""
     Self-study. Key c shows all four. 6.16: Heads cut with view alone. Without a mask, if the tokens are
@@ -650,8 +651,8 @@ def no_rest(k, PATIENTS, q, v):
     "Six tokens in chunks: how far off is each?",
     minutes=0,
     say="""
-    Self-study; the 40 lines are in the notebook. No hint of the line, and none of the topic. Let somebody say
-    which cuts a test of a cache mostly tries: a prompt and one word after it. 6.33: The count of tokens starts
+    Self-study; the 40 lines are in the notebook. Nothing tells the line or the topic. Ask how tests usually cut a
+    text for a cache: into a prompt and one word after it. 6.33: The count of tokens starts
     from 0 again with each chunk, so the third is the first that is wrong.
     """,
 )
@@ -686,7 +687,7 @@ def chunks(causal_mask, merge_heads, PATIENTS, scaled_dot_product_attention, spl
     "Twelve strangers: which do your tests recognise?",
     minutes=0,
     say="""
-    Self-study. Whoever has written a test runs night_shift(globals()): twelve strangers, of whom no line can be
+    Self-study. Whoever has written a test runs night_shift(globals()): twelve strangers whose code nobody can
     read, and one of them is healthy. The chart says which stranger each test recognises. Where two tests say
     True of one stranger, one of them is not specific enough: let the hall find which.
     """,
@@ -714,8 +715,8 @@ def memory_ward(PATIENTS, rotary, scaled_dot_product_attention, window_mask):
     minutes=0,
     say="""
     Self-study, after notebook 10; key c shows both. 6.24: Each chunk's positions begin at 0. With queries of 0
-    the cut does not matter, with others it does. 6.25: The stored heads are tiled. Hand each query head a copy
-    of its own, and compare.
+    the cut does not matter, with others it does. 6.25: The stored heads are tiled. Give each query head a copy
+    of its keys and values, and compare.
     """,
 )
 def memory_ward_later(PATIENTS, rotary, scaled_dot_product_attention, window_mask):
@@ -726,8 +727,8 @@ def memory_ward_later(PATIENTS, rotary, scaled_dot_product_attention, window_mas
     "The last of the ward: when does it differ?",
     minutes=0,
     say="""
-    Self-study, after notebook 10. One token too many is let go. It shows only where the text is longer than its
-    window.
+    Self-study, after notebook 10. One token too many is removed. It shows only where the text is at least as long
+    as its window.
     """,
 )
 def memory_ward_last(PATIENTS, rotary, scaled_dot_product_attention, window_mask):
@@ -802,10 +803,10 @@ def tiles_ward(causal_mask, PATIENTS, scaled_dot_product_attention):
 
 
 @slide(
-    "A true score far below: who gets the weight?",
+    "A real score far below: who gets the weight?",
     minutes=0,
     say="""
-    Self-study, after notebook 12. A number stands for minus infinity, and nothing shows until a true score is
+    Self-study, after notebook 12. A number stands for minus infinity, and nothing shows until a real score is
     far below it. Homework for the brave: bring code of your own, or of a repository you like, and examine it
     next time.
     """,
@@ -814,6 +815,6 @@ def far_below(PATIENTS):
     q, k, v = (torch.tensor(row).view(1, 2, 1) for row in ([1e6, 1e6], [-1e6, 0.0], [0.0, 1.0]))
     out = PATIENTS["6.32"].buggy(q, k, v, 1, True)[0, 0].item()
     return [
-        Bars(["allowed", "masked"], v, words=False, wrong=1, top=1, caption="patient 6.32, a true score of −10¹²")
+        Bars(["allowed", "masked"], v, words=False, wrong=1, top=1, caption="patient 6.32, a real score of −10¹²")
         for v in ([None, None], [1 - out, out])
     ]

@@ -63,8 +63,9 @@ def a_wish(weights):
     minutes=2.5,
     say="""
     Derive the second formula on the blackboard, slowly; everything after it is multiplication. Ask for the
-    signs first, then for the sum of the three numbers: the hall finds 0 by itself. Warn them: these are wishes
-    for scores. After the real step the score of I rises and that of tea falls, as all depend on one query.
+    signs first, then for the sum of the three numbers: the hall finds 0 by itself. Warn them: this is what each
+    score should do by itself. After the real step the score of I rises and that of tea falls, as all depend on one
+    query.
     """,
     hall="""
     Which of the three scores should rise? Hands for I, for like, for tea. [The score of tea: its derivative
@@ -211,7 +212,7 @@ def predict_rows(examples, film, weights, weights_with):
     Read the task, and wait half a minute. At rate 1, step 1, I gives itself 0.93; at step 2 it gives nearly
     everything to like. Then go back to step 0, and give like a wish too, (1, 0, 0): at rate 0.1 both wishes
     come true. Set Learns to W_q and W_k, choose rate 3, and drag the step to 50: the numbers grow until they
-    cannot be stored, and every box shows nan.
+    cannot be stored, and every box that is computed shows nan.
     """,
     hall="At rate 1 and step 1, which token does I attend to most? Hands for like, for tea, for itself. [Itself]",
 )
@@ -411,8 +412,8 @@ def sorting():
     "Which scores are in row 9?",
     minutes=2.5,
     say="""
-    Nothing here is new: the softmax, the two products from before, the step. Write grad_scores @ keys and the
-    outer product with x beside them. Ask in which list the 9 gives a query. In none: it is always written
+    Nothing here is new: the softmax, then grad_scores @ keys and the outer product with x, then the step. Write
+    the two products on the blackboard. Ask in which list the 9 gives a query. In none: it is always written
     last. Read a row from its dark cell to the right: the next number has the highest score, and each later
     number a lower one. To the left all scores are low.
     """,
@@ -542,11 +543,12 @@ def summary():
     "Five exercises, now yours",
     minutes=0,
     say="""
-    7.1: at home, or now if there are ten minutes; the usual answer forgets that all weights of a row change.
+    7.1: at home, or now if there are ten minutes; most forget that all weights of a row change.
     7.2: at home; the scale is forgotten in the gradients more often than in attention itself. 7.3: at home;
     with autograd the gradients add up unless they are set to 0. 7.4: in pairs; a test that looks only at the
     gradient of the query misses two of the wrong functions. 7.5 goes beyond the lesson: ask which gradients a
-    key gets if all heads use it. Say what comes next: man bites dog.
+    key gets if all heads use it. Say what comes next: the order of
+    the words.
     """,
 )
 def exercises():

@@ -190,7 +190,7 @@ def a_pair_each(position_angles, rows):
 @slide(
     "Row 0 times row 1 is 1.54. Row 2 times row 3?",
     minutes=1,
-    say="Some will use a calculator; who knows cos(a − b) needs none. Let one of each explain.",
+    say="Some will use a calculator; who knows cos(a − b) needs none. Let one with and one without explain.",
     hall="Row 0 times row 1 is 1.54. Row 2 times row 3? One minute. [1.54 again]",
 )
 def rows_two_apart(rows):
@@ -358,8 +358,8 @@ def half_a_point(examples):
     minutes=0.5,
     say="""
     With eight heads the slopes are a half, a quarter, and so on. For twelve heads the paper's code takes the
-    slopes for eight, and for the other four heads every second slope for sixteen. Point at the last line: it is
-    PyTorch's own attention, with a float mask.
+    slopes for eight, and for the other four heads every second slope for sixteen. In the code (key c) point at
+    PyTorch's own attention, which takes them as a float mask.
     """,
 )
 def alibi_bias(alibi_bias):
@@ -421,8 +421,9 @@ def where_each_comes_in():
     say="""
     Read the task. Change the key so that it has the direction of the query after one more turn: from (3, 1) to
     (−1, 2), then make it longer. At 90° the 6th token attends to the 1st as well: 5 steps are a full turn and
-    one step. At 60° the task is done. Move the start: queries and keys turn, and no score changes. Choose the
-    waves: now the scores change too.
+    one step. With the key (−2, 4) the task is
+    done at 70° and at 80°; at 60° the tokens one and two steps back get equal weights. Move the start: queries and
+    keys turn, and no score changes. Choose the waves: now the scores change too.
     """,
     hall="Which angle is too large for six tokens, and why? [90°: after four steps the turn is complete]",
 )
@@ -435,7 +436,7 @@ def board_angles():
     minutes=1.5,
     say="""
     One rule needs distances, the other positions. Let the hall say which is which, and which of sinusoids and
-    RoPE can follow which rule. Collect bets: most will say one each.
+    RoPE can follow which rule. Take guesses: most will say that each follows one rule.
     """,
 )
 def two_rules():
@@ -456,9 +457,9 @@ def two_rules():
     "Row 5, turned by one step: whose row is it?",
     minutes=1.5,
     say="""
-    The hand of a clock that turns goes to the next hour. Here it goes back by one, since the sine is before the
-    cosine. Most will dictate the transpose first: run it, and the verdict says that each token then looks for
-    the position after it.
+    The turn leads to the row before, not to the next row, since in a pair the sine stands before the cosine. Most
+    will dictate the transpose first: run it, and the verdict says that each token then looks for the position after
+    it.
     """,
     hall="""
     Row 5, turned by one step: which row is it now? And who dictates m? [20 * turn(1): the sine comes first,
@@ -479,15 +480,15 @@ def row_5(sinusoidal_encoding, turn):
 
 
 @slide(
-    "Which pair still rises at a distance of 4,000?",
+    "Which pair's score still grows at 4,000 steps?",
     minutes=1.5,
     say="""
     The board had only one pair. To look far back we take the slowest pair. Then run both settings by hand at
     1024 tokens: both methods find their token.
     """,
     hall="""
-    Eight pairs, the first fast, the last slow: which one still rises at 4,000 steps? [the last: a quarter
-    turn takes it 4,967]
+    Eight pairs, the first fast, the last slow: which one's score still grows at 4,000 steps? [the last: its
+    quarter turn takes 4,967]
     """,
 )
 def far_query():
@@ -512,8 +513,8 @@ def far_query():
     say="""
     These are four small trainings on eight tokens, half a second in all; at eight tokens all four are always
     right. You have just seen that both methods can also be right on long texts. So the question is what training
-    found. Ask for a reason with each hand. By chance 12 of 100 would be right. The training uses Adagrad; with
-    plain gradient steps the result differs.
+    found. Ask some of those who raise a hand for a reason. By chance 12 of 100 would be right. The training uses
+    Adagrad; with plain gradient steps the result differs.
     """,
     hall="""
     256 tokens: which method still finds the token before, and which the first token? Hands for sinusoids and
@@ -648,9 +649,9 @@ def summary():
     minutes=0,
     say="""
     All at home. 8.1: the commonest mistake doubles the exponent, since the loop's number is already 2i. 8.2:
-    pairs of neighbours turned by the angles for halves. 8.3: the last query has the position of the last key.
-    8.4: a test with one sentence misses the commonest mistake. 8.5: a query for any number of steps back: in
-    which direction must it be turned? Next: what two heads can do that one cannot.
+    the usual mistake is to turn pairs of neighbours by the angles for halves. 8.3: the last query has the position
+    of the last key. 8.4: a test with one sentence misses the commonest mistake. 8.5: a query for any number of
+    steps back: in which direction must it be turned? Next: what two heads can do that one cannot.
     """,
 )
 def exercises():

@@ -40,8 +40,8 @@ def fused_board():
     ]
     controls = [Control("seen_keys", "Keys seen", (1, 2, 3, 4, 5, 6), 1, slider=True)]
     task = Task(
-        "Set the slider to four of the six keys. Then change keys until the output so far "
-        "is within 0.01 of the attention with every key, in every row.",
+        "Set the slider to four of the six keys. Then change keys until no number of the output so far "
+        "differs by more than 0.01 from the attention with every key.",
         (("set", "seen_keys", 4), ("equal", "so far", "attention", 0.01), ("differ", "values", "nothing", 0.5)),
         why="Which scores could a kernel leave out?",
         answers=("the last ones", "those far below the largest of their row", "the negative ones"),

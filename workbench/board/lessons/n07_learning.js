@@ -30,12 +30,12 @@ register({
     because(leaves, { steps, which }, i, j, matrices, value) {
       const start = leaves[which](i, j);
       if (!steps) return told("no step yet:", start);
-      const words = `at the start, less ${steps === 1 ? "one step" : `${steps} steps`}:`;
+      const words = `at the start, minus ${steps === 1 ? "one step" : `${steps} steps`}:`;
       return told(words, minusOf(start, number(start.value - value)), ...everyLeaf(leaves, matrices));
     },
     says(names, { steps, rate, which }) {
       const after = `${names[which]} after ${steps} step${steps === 1 ? "" : "s"}`;
-      const how = "each time, the weights are computed anew, and the gradient times the rate is taken away";
+      const how = "each time, the weights are computed anew, and the gradient times the rate is subtracted";
       return `${after} at a learning rate of ${trimmed(rate, 4)}: ${how}.`;
     },
   },

@@ -59,7 +59,7 @@ register({
       const [before, first, sentences, ...w] = matrices;
       const counts = rightOf(RULES[i], [before, first][i], sentences, w[i]);
       const read = matrices.map((matrix, k) => ([i, 2, 3 + i].includes(k) ? matrix : [])); // those of its rule
-      return told("right answers, of all answers:", over(...counts.map(number)), ...everyLeaf(leaves, read));
+      return told("right answers, divided by all answers:", over(...counts.map(number)), ...everyLeaf(leaves, read));
     },
     says: () => "The share of right answers of each rule on fifty new sentences.",
   },

@@ -156,7 +156,20 @@ function fitsInto(view, flow, el, connect) {
     }
   }
 
+  // Lines may go by to the left of all tables: where the board begins there, it moves on, in smaller type if it has to.
+  function makeRoom(left) {
+    if (flow.offsetLeft + left >= 0) return;
+    const size = root.style.fontSize;
+    flow.style.paddingLeft = `${-left}px`;
+    if (flow.offsetWidth > stage.clientWidth && !fits()) {
+      flow.style.paddingLeft = "";
+      root.style.fontSize = size;
+    }
+    connect();
+  }
+
   function fit() {
+    flow.style.paddingLeft = "";
     const width = el.clientWidth;
     seen = width;
     if (!width) return;
@@ -174,7 +187,7 @@ function fitsInto(view, flow, el, connect) {
       lower();
     }
     align();
-    if (!folded) connect();
+    if (!folded) makeRoom(connect());
     view.step?.();
   }
 

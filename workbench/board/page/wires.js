@@ -6,16 +6,18 @@ import { element, newId } from "./elements.js";
 
 /**
  * Where a panel stands: left, right and y, its middle, are its table's; edge and far, top and bottom its title's too; tip
- * is how far from it lines end that come from the left.
- * @typedef {{ left: number, right: number, edge: number, far: number, top: number, bottom: number, y: number, tip: number }} Box
+ * is how far from it lines end that come from the left, and word where the word begins that says what its columns are.
+ * @typedef {{ left: number, right: number, edge: number, far: number, top: number, bottom: number, y: number, tip: number, word: number }} Box
  */
 
 const LEVEL = 14; // px: tables whose middles are nearer stand at one height
 const TIP = 5; // px from the end of a line to its table
 const BEFORE = 8; // px from the end of a line to the words beside a table's rows
 const BESIDE = 6; // px from the middle: lines from above and from below arrive beside each other
+const APART = 20; // px from the middle, where a line leaves to the left: its tip stands where the others come in
+const HEAD = 8; // px: a line that turns into a table goes on so far, or its head would point back
 const AWAY = 3; // px from a title
-const SHORT = 12; // px: a shorter line is a head without an arrow, and goes around
+const SHORT = 12; // px: a shorter line is a head without an arrow, and goes around where it can
 const AROUND = 8; // px from what a line goes around
 
 export function wiresOf(view, flow) {
@@ -43,7 +45,8 @@ export function wiresOf(view, flow) {
 
   return function draw() {
     const all = boxes();
-    const paths = new Set();
+    const drawn = [];
+    const leftBehind = new Set(); // what a line leaves to the left
     for (const { name } of engine.steps.filter((step) => all[step.name])) {
       const to = all[name];
       const from = [...new Set(origins(name))].map((of) => all[of]);
@@ -53,11 +56,18 @@ export function wiresOf(view, flow) {
       const isNext = (box) => box.top < to.bottom && !standingIn(others, to.right, box.left, to.y, to.y).length;
       const mayComeBack = (box) => engine.panel[name].wires && (box.bottom < to.top || isNext(box));
       for (const box of from.filter((one) => !isBack(one) || mayComeBack(one))) {
-        paths.add(wire(box, to, [...others, ...from.filter((other) => other !== box)], straight));
+        drawn.push({ box, to, others: [...others, ...from.filter((other) => other !== box)], straight });
+        if (isBack(box) && box.bottom >= to.top) leftBehind.add(box);
       }
     }
+    const paths = new Set(
+      drawn.map(({ box, to, others, straight }) =>
+        wire(box, to, others, straight, leftBehind.has(to) ? APART : BESIDE),
+      ),
+    );
     const wires = [...paths].map((d) => element("path", { d, class: "wire", "marker-end": `url(#${id})` }));
     lines.replaceChildren(element("defs", {}, tip), ...wires);
+    return Math.min(0, ...wires.map((line) => line.getBBox().x)); // how far to the left they reach
   };
 }
 
@@ -66,7 +76,9 @@ function boxOf(node, flow) {
   const zoom = width / flow.offsetWidth || 1;
   const whole = node.getBoundingClientRect();
   const table = node.children[1].getBoundingClientRect(); // or what stands for it
+  const word = node.querySelector("td.axis > span")?.getBoundingClientRect(); // it may stick out of its table
   return {
+    word: ((word?.width ? Math.min(word.left, table.left) : table.left) - left) / zoom,
     left: (table.left - left) / zoom,
     right: (table.right - left) / zoom,
     edge: (whole.left - left) / zoom,
@@ -83,25 +95,26 @@ const standingIn = (boxes, x0, x1, y0, y1) =>
   boxes.filter((box) => box.left < x1 && box.right > x0 && box.top < y1 && box.bottom > y0);
 
 /** From one box to another, around all others; straight: at the height of the middle, as a line beside it does. */
-function wire(from, to, others, straight) {
+function wire(from, to, others, straight, apart) {
   if (from.left >= to.right) return wireBack(from, to);
-  return isBefore(from, to) ? wireAcross(from, to, others, straight) : wireDown(from, to, others);
+  return isBefore(from, to) ? wireAcross(from, to, others, straight, apart) : wireDown(from, to, others, apart);
 }
 
 // To the left at one height; or down between both, beside what comes straight down from the middle.
 function wireBack(from, to) {
   const middle = (from.left + to.right) / 2;
   const y = Math.abs(from.y - to.y) < LEVEL ? to.y : from.y;
-  if (from.bottom >= to.top) return `M${from.left - 1},${y} H${middle} V${to.y} H${to.right + TIP}`;
+  if (from.bottom >= to.top) return `M${from.left - AWAY},${y} H${middle} V${to.y} H${to.right + TIP}`;
   const x = (to.left + to.right) / 2;
   return `M${from.left + 12},${from.bottom + 1} V${(from.bottom + to.top) / 2} H${x} V${to.top - TIP}`;
 }
 
-function wireAcross(from, to, others, straight) {
+function wireAcross(from, to, others, straight, apart) {
   const begin = `M${from.right + 1},${from.y}`;
   const into = `H${to.left - to.tip}`;
-  const y = straight ? to.y : to.y + (from.y < to.y ? -BESIDE : BESIDE);
-  const half = Math.min(10, (to.left - from.right) / 2);
+  const y = straight ? to.y : to.y + (from.y < to.y ? -apart : apart);
+  const isFromAbove = from.y < to.y - LEVEL;
+  const half = Math.min(10, ((isFromAbove ? to.word : to.left) - from.right) / 2);
   const near = Math.max(...standingIn(others, from.right, to.left, y, y).map((box) => box.right)); // what stands before it
   const late = near > to.left - half - 8 ? (near + to.left) / 2 : to.left - half - 8; // in a gap, however narrow
   const aside = from.far + AWAY; // beside its own title, where there is room
@@ -116,7 +129,9 @@ function wireAcross(from, to, others, straight) {
     const floor = isOver
       ? Math.min(...onTheWay.map((box) => box.top)) - AROUND
       : Math.max(...onTheWay.map((box) => box.bottom)) + AROUND;
-    return `${begin} H${early} V${floor} H${to.left - half} V${y} ${into}`;
+    const room = to.left - Math.max(from.right, near);
+    const turn = isOver && to.word < to.left ? to.word - half : to.left - Math.min(to.tip + HEAD, 0.7 * room);
+    return `${begin} H${early} V${floor} H${turn} V${y} ${into}`;
   }
   if (Math.abs(from.y - to.y) < LEVEL) return `M${from.right + 1},${y} ${into}`;
   const [top, bottom] = [Math.min(y, from.y), Math.max(y, from.y)]; // a title may reach further than its table
@@ -129,14 +144,16 @@ function wireAcross(from, to, others, straight) {
   return `${begin} H${turn} V${y} ${into}`;
 }
 
-function wireDown(from, to, others) {
+function wireDown(from, to, others, apart) {
   const x = Math.max(to.left + 12, Math.min(to.right - 12, (from.left + from.right) / 2));
   const isDown = to.top > from.bottom;
   const tip = Math.min(TIP, Math.abs(isDown ? to.top - from.bottom : from.top - to.bottom) / 4); // it never turns round
   const [start, end] = isDown ? [from.bottom + 1, to.top - tip] : [from.top - 1, to.bottom + tip];
   const between = standingIn(others, x, x, Math.min(start, end), Math.max(start, end));
-  if (!between.length && Math.abs(end - start) >= SHORT) return `M${x},${start} V${end}`;
-  const edge = Math.min(...[from, to, ...between].map((box) => box.edge)) - 6;
+  const isWayFree = apart === BESIDE; // around it would meet what leaves to the left
+  if (!between.length && (Math.abs(end - start) >= SHORT || !isWayFree)) return `M${x},${start} V${end}`;
+  const passed = [from, to, ...between];
+  const edge = Math.min(...passed.map((box) => Math.min(box.edge - to.tip - HEAD, box.word - AWAY)));
   const lower = ((from.bottom - from.y) / 2) * Math.sign(to.y - from.y); // not where lines come in
-  return `M${from.left - 1},${from.y + lower} H${edge} V${to.y} H${to.left - to.tip}`;
+  return `M${from.left - AWAY},${from.y + lower} H${edge} V${to.y} H${to.left - to.tip}`;
 }

@@ -28,7 +28,7 @@ FAULTS = _Faults(
         "wrong order": "the right steps, or the right entries, in the wrong order",
         "exchanged": "two things are exchanged",
         "too weak": "a number that should hide something does not hide it",
-        "nothing left": "the code does not provide for a row in which every key is hidden",
+        "nothing left": "the code is wrong for a row in which every key is hidden",
         "not asked": "the result is right only under a condition, and the code does not check it",
     }
 )

@@ -399,7 +399,7 @@ def not_cut(ours, theirs):
     """The stacked weight, or the stacked bias, is not cut into three.
 
     `in_proj_weight` has 3 · embed_dim rows and `in_proj_bias` 3 · embed_dim numbers: those of query, key and value, one
-    below the other. Both have to be cut: `.chunk(3)`. The heads are not cut here.
+    below the other. Both have to be cut: `.chunk(3)`. Do not cut between heads.
     """
     with torch.no_grad():
         ours.q_proj.weight.copy_(theirs.in_proj_weight)

@@ -137,7 +137,7 @@ def mean_over_everything(weights, grad_weights):
 
 @softmax_backward.misconception(telltale_call=_AS_MANY_QUERIES_AS_KEYS)
 def keepdim_forgotten(weights, grad_weights):
-    """The rows' means lie along the keys.
+    """The rows' means stand in the axis of the keys.
 
     `.sum(dim=-1)` has one number for each query and no axis of keys, so PyTorch puts these numbers along the keys of
     every query. With `keepdim=True` they stay a column.
@@ -297,7 +297,7 @@ def value_untransposed(query, key, value, grad_output):
 
 @attention_backward.misconception(telltale_call=_attended(3, 3, 3, 3, seed=1), reread="07#through-softmax")
 def keepdim_forgotten(query, key, value, grad_output):
-    """In the step through softmax the rows' means lie along the keys.
+    """In the step through softmax the rows' means stand in the axis of the keys.
 
     `.sum(dim=-1)` has no axis of keys, so PyTorch puts these numbers along the keys of every query. With `keepdim=True`
     they stay a column.

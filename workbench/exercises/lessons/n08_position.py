@@ -954,7 +954,7 @@ def counted_from_itself(steps, head_dim):
 def one_pair(steps, head_dim):
     """Only the fastest pair is used, and it makes full turns.
 
-    After 44 steps its direction is nearly the same again, with a difference of 1/50 radian, so far positions get weight
+    After 44 steps its direction is nearly the same again, with a difference of 1/56 radian, so far positions get weight
     too. The slower pairs distinguish them, and each pair has to be turned by its own angle.
     """
     query = look_back(steps, head_dim)

@@ -311,16 +311,16 @@ def detects(attention):
     },
     hints=[
         "How many tokens must be kept for a window of three? The next token brings its own key.",
-        "It is wrong only if the text is longer than the window.",
-        "Use two conditions. A text that is no longer than its window gives the same one by one as at once; a"
+        "It is wrong only if the text is at least as long as the window.",
+        "Use two conditions. A text that is shorter than its window gives the same one by one as at once; a"
         " longer text does not. With queries of 0 other faults have no effect.",
     ],
 )
 def window_cut_short(q, k, v, chunks, window):
     """The window is one token too short.
 
-    One token too many is removed. The fault appears only if the text is longer than the window; texts of tests are
-    usually short.
+    One token too many is removed. The fault appears only if the text is at least as long as the window; texts of tests
+    are usually short.
     """
     outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
     for query, key, value in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):
@@ -340,7 +340,7 @@ window_cut_short.blind_to(at_once)
 
 @window_cut_short.blind_to
 def within_the_window(calls):
-    """No text of the test is longer than its window.
+    """Every text of the test is shorter than its window.
 
     Then no token that is needed is ever removed. Take a window of 3 and six tokens.
     """

@@ -35,7 +35,7 @@ def open_gates(calls):
         ),
     },
     hints=[
-        "What has happened to the state when the new value is written, and what when the error was worked out?",
+        "Has the state faded already when the error is worked out? And when the new value is written?",
         "Write 4 and then 10 under the same key of one feature, with rate 1: what must be read after the second, "
         "whatever the gate is?",
         "Use two conditions: with the gates 1 the second number is read back, with the gates 0.5 it is not (this "
@@ -45,8 +45,8 @@ def open_gates(calls):
 def decay_after_the_error(q, k, v, keep, rate):
     """The error is worked out before the state fades, so too much is taken out.
 
-    With gates of 1, or an empty state, the fault does not appear, and with gates near 1 hardly. Which of the two comes
-    first was asked of flash-linear-attention, too (issue 885): the state fades first.
+    With gates of 1, or an empty state, the fault does not appear; with gates near 1 it makes little difference.
+    Users of flash-linear-attention asked about this order, too (issue 885): the state fades first.
     """
     state, outputs = k.new_zeros(k.size(-1), v.size(-1)), []
     for t in range(len(k)):
@@ -95,10 +95,10 @@ def detects(attention):
     ],
 )
 def erased_after_the_write(q, k, v, keep, rate):
-    """The value is written first and erased then, together with the old one.
+    """The value is written first, and then erased together with the old one.
 
-    With rate 1 nothing is left of what was written. Every shape is right, and a model that trains with this learns to
-    avoid it, by rates near one half.
+    With rate 1 nothing is left of what was written; with rate 1/2 a quarter is left, and no rate leaves more. Every
+    shape is right.
     """
     state, outputs = k.new_zeros(k.size(-1), v.size(-1)), []
     for t in range(len(k)):
@@ -128,7 +128,7 @@ def detects(attention):
         ),
     },
     hints=[
-        "The tokens are read in chunks of four. What is handed on from chunk to chunk, and what should have happened "
+        "The tokens are read in chunks of four. What does each chunk pass to the next, and what should have happened "
         "to it?",
         "Write one number with the first token, nothing with the others (rate 0), and let all gates be 0.5. What must "
         "be left of it at the ninth token?",
@@ -197,8 +197,8 @@ def detects(attention):
 def state_in_half_precision(q, k, v, keep, rate):
     """The state is kept in bfloat16 from token to token.
 
-    Ones that are added stop at 256, and 100 never fades under a gate of 0.998. Sixteen random tokens are off by half a
-    per cent. (mlx-swift-lm stored its states so until its pull request 224, in 2026.)
+    If 1 is added again and again, the sum stays at 256, and 100 never fades under a gate of 0.998. Sixteen random
+    tokens are off by about 0.2 per cent. (mlx-swift-lm stored its states so until its pull request 224, in 2026.)
     """
     state, outputs = k.new_zeros(k.size(-1), v.size(-1)), []
     for t in range(len(k)):

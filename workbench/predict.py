@@ -252,11 +252,15 @@ class Blank(SilentForReaders, Prediction):
         source = second_input.line_of(name)
         if source is None or not (always or second_input.reads(source, numbers.keys())):  # there is nothing to try
             return True
-        try:
-            mine = reader.read(self.question, second_input.value_with(source, name, numbers))
-        except Exception:  # whatever the line raises with other numbers
-            return False
-        return _same(mine, reader.read(self.question, second_input.right_with(numbers, gives)), 1e-3)
+        right = reader.read(self.question, second_input.right_with(numbers, gives))
+
+        def gives_right(code):
+            try:
+                return _same(reader.read(self.question, second_input.value_with(code, name, numbers)), right, 1e-3)
+            except Exception:  # whatever the line raises with other numbers
+                return False
+
+        return gives_right(source) or gives_right(second_input.with_helpers(source, numbers))
 
     @staticmethod
     def by_chance(other):

@@ -403,3 +403,19 @@ def test_a_line_that_is_right_by_chance_is_told_so(shell, line, status):
     scores = shell.user_ns["queries"] @ shell.user_ns["keys"].T
     shown = blank("01.my-scores", shell.user_ns["my_scores"], scores)
     assert shown.status == status and ("by chance" in repr(shown)) is (status == "wrong")
+
+
+def test_other_numbers_reach_cells_of_the_learners_own(shell, copy):
+    """What stands there of the course's does not help: it may be the answer."""
+    course = "import torch\nfrom attn_lib.examples import W_k, W_q, X\nqueries, keys = X @ W_q, X @ W_k"
+    answer = "scores = queries @ keys.T"
+    book = {"versions": {"1": [{"source": course}, {"source": answer}]}}
+    Path(places.BASELINE_FILE).write_text(json.dumps({"01_by_hand.ipynb": book}))
+    for cell in (course, answer, "turned = keys.T", "half = queries / 2\nwhole = 2 * half"):
+        shell.run_cell(cell, store_history=True)
+    for line, status in (
+        ("my_scores = whole @ turned", "right"),
+        ("my_scores = 0 * queries @ keys.T + scores", "wrong"),
+    ):
+        shell.run_cell(line, store_history=True)
+        assert blank("01.my-scores", shell.user_ns["my_scores"], shell.user_ns["scores"]).status == status

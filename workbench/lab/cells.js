@@ -52,6 +52,12 @@ export const ALONE = new Set([null, "told", "check", "hint"]);
 
 const questionIn = (source) => /^(?:\w+ = )?(?:predict|blank)\("([\w.-]+)"/m.exec(source)?.[1] ?? null;
 
+/** The names that code gives to functions and values, at the beginning of a line. */
+export const namesIn = (source) =>
+  [...source.matchAll(/^(?:def (\w+)|(\w+(?:, *\w+)*) *=(?!=))/gm)].flatMap(([, one, more]) =>
+    (one ?? more).split(/, */),
+  );
+
 /** What the comment behind `guess = ...` says of its form, as a sentence. */
 export function exampleIn(source) {
   const [, words] = /^guess = .*\.\.\..*? {2}# (.+)/m.exec(source) ?? [];

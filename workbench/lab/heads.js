@@ -10,6 +10,7 @@ const UNRUN = "Python stopped with an error. Its message is above.";
 const NO_PYTHON = "Python did not answer: choose Kernel, Restart Kernel, then try again.";
 const MOMENT = 400; // ms that may pass without a word
 const STOPPED = "Stopped; your guess stays here.";
+const OLD = "Your code above has changed: run this cell again.";
 const WIDGET = "application/vnd.jupyter.widget-view+json";
 const DRAWN = ".jp-OutputArea-output > .lm-Widget";
 const LOST = ".jp-OutputArea-output.jupyter-widgets";
@@ -514,12 +515,18 @@ export class Told extends Head {
 export class Code extends Head {
   constructor(lesson, part) {
     super(lesson, part);
-    const act = () => lesson.runTo(part, { say: this.say });
+    const act = () => lesson.runTo(part, { again: lesson.changedFor(part), say: this.say });
     this.runButton = button("▶", act, "attn-run");
     this.runButton.title = "Run (Shift+Enter)";
     this.runButton.setAttribute("aria-label", "Run this cell");
     const isMine = ["line", "exercise"].includes(part.kind); // what stands below it runs it
     this.place(isMine ? null : made("div", {}, this.runButton), made("div", {}, this.sleeper(act), this.status));
+  }
+  refresh() {
+    super.refresh();
+    this.set("old", this.isOutdated);
+    if (this.isOutdated) this.say(OLD);
+    else if (this.words.textContent === OLD) this.say("");
   }
 }
 

@@ -5,7 +5,7 @@
 // check, a hint or a cell that is not the course's, and no second reading but the one that the question stands in.
 
 import { Bar } from "./bar.js";
-import { ALONE, described, exampleIn } from "./cells.js";
+import { ALONE, described, exampleIn, namesIn } from "./cells.js";
 import { named } from "./ears.js";
 import { Code, End, Exercise, Fold, Hint, Line, Question, Told } from "./heads.js";
 import { takePrint } from "./paper.js";
@@ -23,6 +23,7 @@ class Runs {
   waiting = new Set(); // that JupyterLab has sent to Python
   course = new Set(); // that are the course's own
   kept = {}; // question → what was entered
+  sources = new Map(); // id of an exercise → its code when it ran from here
   views = new Set();
   isKnown = false; // whether Python has said all this
   turn = Promise.resolve();
@@ -34,7 +35,7 @@ class Runs {
     return done;
   }
   begin() {
-    for (const one of [this.ran, this.tried, this.waiting]) one.clear();
+    for (const one of [this.ran, this.tried, this.waiting, this.sources]) one.clear();
     this.isKnown = false;
   }
 }
@@ -407,9 +408,26 @@ export class Lesson {
     this.refreshAll(part.id);
     const judge = this.judgeOf(part);
     if (judge) this.refreshAll(judge.part.id);
+    if (part.kind === "exercise") this.outdateBelow(part);
     if (error?.errorName === "NotYet" && !isOurs) this.stoppedAt(part, "");
     if (success && part.kind === "line" && !isOurs) this.compare(part);
     if (success && part.kind === "filled" && this.heads.get(part.id)?.isKnown) this.reveal(part, true);
+  }
+
+  /** Other code of an exercise has run: what cells of the course below have printed with it is of an earlier try. */
+  outdateBelow(exercise) {
+    if (!this.isChanged(exercise)) return;
+    this.runs.sources.set(exercise.id, sourceOf(exercise));
+    for (const part of this.parts.filter((one) => this.runs.course.has(one.id) && uses(one, exercise))) {
+      for (const view of this.runs.views) view.heads.get(part.id)?.outdate();
+    }
+  }
+  isChanged(exercise) {
+    return this.runs.sources.get(exercise.id) !== sourceOf(exercise);
+  }
+  /** The exercises that a cell of code uses and that Python has not had as they stand now. */
+  changedFor(part) {
+    return this.parts.filter((one) => one.kind === "exercise" && uses(part, one) && this.isChanged(one));
   }
 
   /** The learner's line ran: what compares it runs too, if nothing above it is missing. */
@@ -498,3 +516,9 @@ export class Lesson {
     this.place.hold(() => present(this));
   }
 }
+
+const sourceOf = (part) => part.cell.model.sharedModel.getSource();
+
+/** Whether a cell of code names what an exercise defines. */
+const uses = (part, exercise) =>
+  part.kind === "code" && namesIn(sourceOf(exercise)).some((name) => new RegExp(`\\b${name}\\b`).test(sourceOf(part)));

@@ -4,9 +4,13 @@ import ast
 import re
 import symtable
 import types
+from pathlib import Path
 
 import torch
 from IPython import get_ipython
+
+from .. import shared_json
+from ..places import BASELINE_FILE
 
 
 def line_of(name):
@@ -27,7 +31,47 @@ def _assigns(cell, name):
 
 def reads(source, names):
     """Whether a line reads all of these names: one that goes another way gives the same with other numbers for them."""
-    return names <= {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    return names <= _names_in(ast.parse(source))
+
+
+def _names_in(tree, *contexts):
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {node.id for node in nodes if isinstance(node.ctx, contexts or ast.expr_context)}
+
+
+def with_helpers(source, numbers):
+    """A line below the statements from other cells of the learner's own which it needs and other numbers change.
+
+    Where it is not known which cells are the course's, the line alone.
+    """
+    course = _courses_cells()
+    cells = [cell for cell in get_ipython().user_ns.get("In", []) if course and cell.strip() not in course]
+    changed, depend = set(numbers), []
+    for statement in (one for cell in cells for one in _statements(cell)):
+        binds = _names_in(statement, ast.Store)
+        if _names_in(statement, ast.Load) & changed and not binds & numbers.keys():
+            depend.append(statement)
+            changed |= binds
+    needed, helpers = _names_in(ast.parse(source), ast.Load), []
+    for statement in reversed(depend):
+        if _names_in(statement, ast.Store) & needed:
+            helpers.insert(0, ast.unparse(statement))
+            needed |= _names_in(statement, ast.Load)
+    return "\n".join([*helpers, source])
+
+
+def _courses_cells():
+    """The texts of the course's cells as copies were given them."""
+    books = shared_json.read(Path(BASELINE_FILE)).values()
+    return {cell["source"].strip() for book in books for cells in book["versions"].values() for cell in cells}
+
+
+def _statements(cell):
+    """The statements of a cell that give names a value, outside functions and loops."""
+    try:
+        return [one for one in ast.parse(cell).body if isinstance(one, ast.Assign | ast.AnnAssign)]
+    except SyntaxError:  # in which IPython has a cell that is refused, too
+        return []
 
 
 WRITTEN = (  # what a result consists of that is written down number by number

@@ -401,17 +401,17 @@ def empty_row(dead_row, empty, masked_softmax, nothing_left):
 
 
 @slide(
-    "Make one row NaN. In how few clicks?",
+    "How many closed cells make a row NaN?",
     minutes=3,
     say="""
-    Read the task and the hint that a preset may help. Choose the preset "causal", then click q0, k0: one
-    click, and the row is NaN, with the whole gradient. Now "Apply as" −1e9: the row is 0.25 each and sums to
+    Read the task and the hint that a preset may help. After the hands choose the preset "causal", then click q0,
+    k0: one click, and the row is NaN, with the whole gradient. Now "Apply as" −1e9: the row is 0.25 each and sums to
     1, and the gradient looks right. Then masked_softmax: 0, and a gradient that is right. Let the hall
     decide which of the three is the worst: −1e9, which looks right.
     """,
     hall="""
-    What is the fewest clicks for a NaN? Hands for 4, 2, 1. [1, with the causal preset: the first query attends
-    only to itself]
+    How many cells of the mask have to be closed until a row is NaN? Hands for 1, 2, 4. [4, all cells of the row; with
+    the causal preset one click is enough: q0 attends only to k0]
     """,
 )
 def one_click():

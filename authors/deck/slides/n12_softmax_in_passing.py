@@ -375,7 +375,8 @@ def break_it(ill_rows):
     "Suppose m starts at 0. What is o / ℓ?",
     minutes=1,
     say="""
-    With the scores 2, 4, 4 the result is right, and with −3 as well. It is wrong only where exp gives 0.
+    With the scores 2, 4, 4 the result is right, and with 3 less in each score, too. It is wrong only where every
+    exponential is 0.
     """,
     hall="Hands for right, zero and nan. [nan: 0 divided by 0]",
     choices="start",
@@ -396,7 +397,7 @@ def how_often(scores, started):
 
 
 @slide(
-    "512 random keys. How often a new largest?",
+    "512 random keys. How many are the largest so far?",
     minutes=1,
     say="""
     The second is larger than the first in one of two cases, the third is the largest in one of three. Add up.

@@ -122,8 +122,8 @@ def predict_keys(model, share_of_were):
     "How does cat know that there were keys?",
     minutes=0.5,
     say="""
-    Between cat and keys only attention moves anything. So in some block some head must have done it. The arrow means
-    attends to; what is moved goes the other way, from keys to cat.
+    Between cat and keys only attention moves anything. So in some block some head must have moved the plural. The arrow
+    means attends to; what is moved goes the other way, from keys to cat.
     """,
     column=True,
 )
@@ -197,7 +197,7 @@ def predict_both(both, whole, without):
 
 
 @slide(
-    "26.0, 27.8 get the outputs of cat. Share of were?",
+    "26.0, 27.8 put out the same as at cat. were?",
     minutes=2,
     say="""
     Let them say first what each method can show: a map, turning off, an exchange. At shelf, 26.0 and 27.8 put out
@@ -316,8 +316,8 @@ def predict_patient_b(PROMPT, says, PATIENTS, where, WRONG):
     minutes=1,
     say="""
     The first row is what the healthy model writes. In pairs, half a minute: sort C to F
-    into the table of the blackboard. Then one after the other, hands for each part. Those who repeat the whole list of
-    heads made C.
+    into the table of the blackboard. Then one after the other, hands for each part. C repeats the whole list of heads:
+    0, 1, 2, 0, 1, 2.
     """,
     hall="C, D, E, F: numbers, pass, cache, or nowhere? In pairs, then hands. [numbers, pass, cache, numbers]",
 )
@@ -362,7 +362,7 @@ def nobody_hears(model, attend, faulty):
 
 
 @slide(
-    "Which of two tests sees a fault that nobody hears?",
+    "Which test finds which of the two faults?",
     minutes=0.5,
     say="Each of the two tests sees one of the two faults, and is blind to the other.",
 )

@@ -74,7 +74,7 @@ def your_write(after_like, keys, values):
 @slide(
     "like reads with (2, 2, 2). What?",
     minutes=1.5,
-    say="Who says 4, 8, 12 has read before writing. Who says 2, 8, 0 still uses softmax.",
+    say="Those who say 4, 8, 12 have read before the write. Those who say 2, 8, 0 still use softmax.",
     hall="Three numbers, on paper. [36, 136, 12]",
 )
 def predict_reads(after_like, queries):
@@ -189,8 +189,8 @@ def line():
     "cup is 10. Where does the point go?",
     minutes=1.5,
     say="""
-    Straight across the line of cup, and off the crossing of the other two. There is a state for any two pairs;
-    one pass finds it if their keys are at a right angle.
+    Straight across the line of cup, and off the crossing of the other two. There is a state for any two
+    pairs with keys in different directions; one pass finds it if the keys are at a right angle.
     """,
 )
 def miss():

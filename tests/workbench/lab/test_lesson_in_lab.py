@@ -24,7 +24,8 @@ def folder(tmp_path_factory):
     kinds = [cell.metadata.get("tags", []) for cell in notebook.cells]
     line = next(i for i, tags in enumerate(kinds) if "filled" in tags)
     exercise = [c for c in notebook.cells if EXERCISE in map(c.metadata.get, ("exercise", "check", "hint"))]
-    notebook.cells = notebook.cells[: line + 2] + exercise
+    uses = nbformat.v4.new_code_cell('print("The answer is", answer)', id="uses")
+    notebook.cells = [*notebook.cells[: line + 2], *exercise, uses]
     (folder / "notebooks").mkdir()
     nbformat.write(notebook, folder / "notebooks" / NAME)
     return folder
@@ -225,12 +226,24 @@ def test_a_line_is_compared_and_an_exercise_checked_in_its_card(begun):
     nothing_red(lesson)
     page.locator("[aria-label='A hint']").get_by_role("button", name="Hint").click()
     expect(page.locator("[aria-label='A hint'] details[open]")).to_have_count(1)
-    page.locator(".jp-CodeCell", has_text="answer = ").locator(".cm-content").click()
-    page.keyboard.press("Control+a")
-    page.keyboard.type("def")
-    check.get_by_role("button", name="Check").click()
-    expect(check.get_by_text("stopped with an error")).to_be_visible()
+    uses, exercise = page.locator(".jp-CodeCell", has_text="The answer is"), page.locator("[aria-label^='An exercise']")
+    uses.get_by_role("button", name="Run this cell").click()
+    expect(uses.get_by_text("The answer is Ellipsis")).to_be_visible()
+    for code, told in (("answer = 7", "✗ 1.1"), ("def", "stopped with an error")):
+        exercise.locator(".cm-content").click()
+        page.keyboard.press("Control+a")
+        page.keyboard.type(code)
+        check.get_by_role("button", name="Check").click()
+        expect(check.get_by_text(told)).to_be_visible()
+        expect(uses.get_by_text("The answer is Ellipsis")).to_be_hidden()  # it is that of the code before
+        expect(uses.get_by_text("has changed")).to_be_visible()
     expect(page.get_by_text("Not attempted yet")).to_be_hidden()
+    exercise.locator(".cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("answer = 8")
+    uses.get_by_role("button", name="Run this cell").click()
+    expect(uses.get_by_text("The answer is 8")).to_be_visible()
+    expect(uses.get_by_text("has changed")).to_be_hidden()
 
 
 def test_run_all_stops_at_a_question_and_the_next_day_says_so(begun, server):

@@ -32,7 +32,7 @@ CAPITAL = Task(
         "nothing: the words of the text no longer matter",
     ),
     right=1,
-    because="*Berlin* falls to .15, and *London*, *New* (for New York) and *Paris* come next: cities too. "
+    because="*Berlin* falls to .15, and *London*, *New* (for New York), *Paris* and *Tokyo* gain: cities too. "
     "The head tells much of which country is meant.",
 )
 FILE = Path(__file__).with_name("n13_kept.bin")  # made by `keep`, for pages without a kernel

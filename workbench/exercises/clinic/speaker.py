@@ -31,9 +31,9 @@ from .right_block import block
 
 HEARD = {  # where a wrong line is → what is heard of it
     "numbers": "the first piece is wrong, and what follows is no English: every pass computes wrong numbers",
-    "pass": "the first piece is wrong, and what follows is good English, beside the point: the prompt, read in one "
-    "pass, was not understood, and each later word, read alone, was",
-    "cache": "the first piece is right, and what follows goes to pieces: the prompt was understood, and what is kept "
+    "pass": "the first piece is wrong, and what follows is good English that does not fit the prompt: the prompt, read "
+    "in one pass, was not understood, and each later word, read alone, was",
+    "cache": "the first piece is right, and what follows falls apart: the prompt was understood, and what is kept "
     "of it is wrong or is read wrongly",
     "nowhere": "it reads like a healthy model, and yet a line is wrong: only a test shows it",
     HEALTHY: "no line is wrong, whatever it looks like",
@@ -151,16 +151,16 @@ class Speaker(Exercise):
 
     def _judge_part(self, part):
         if is_unanswered(part):
-            return Part("Heard", "open", "is the first piece right? does it go on in English?")
+            return Part("Where", "open", "is the first piece right? does it go on in English?")
         name = part_named(part)
         if name is None:
-            return Part("Heard", "wrong", f"the part is one of {', '.join(HEARD)}.", "no-part")
+            return Part("Where", "wrong", f"the part is one of {', '.join(HEARD)}.", "no-part")
         if name == self.heard:
-            return Part("Heard", "right", f"{HEARD[name]}.")
+            return Part("Where", "right", f"{HEARD[name]}.")
         if name == HEALTHY:
-            return Part("Heard", "wrong", "it has a fault: there are calls on which its rows are wrong.", "not-healthy")
+            return Part("Where", "wrong", "it has a fault: there are calls on which its rows are wrong.", "not-healthy")
         message = f"with a fault there, {HEARD[name]}. Compare this with its transcript, or with its tests."
-        return Part("Heard", "wrong", message, f"not-{name}")
+        return Part("Where", "wrong", message, f"not-{name}")
 
     def _judge_line(self, line):
         wrong = set() if self.is_healthy else {self.number, *self.also}

@@ -290,7 +290,7 @@ def lse_added(out_a, lse_a, out_b, lse_b):
     telltale_call=_outputs(3, d_v=4, seed=1),
 )
 def base_two(out_a, lse_a, out_b, lse_b):
-    """The lse are read in base 2.
+    """Your code takes each lse for a logarithm in base 2.
 
     These lse are natural logarithms. With 2 in place of e the weights of the outputs are too equal, and the result
     looks nearly right.
@@ -638,7 +638,7 @@ def last_keys_left_out(q, k, v, rows, keys, causal):
 
 @flash.misconception(reread="12#tiles")
 def stops_too_early(q, k, v, rows, keys, causal):
-    """The loop over the keys ends where the *first* query of a block of rows ends.
+    """The loop over the keys ends at the last key that the *first* query of a block of rows may attend to.
 
     The last query of the block may attend to later keys. Skip a tile only if no query of the block may attend to any
     of its keys.
@@ -664,15 +664,15 @@ def upper_left(q, k, v, rows, keys, causal):
 def rim_not_masked(q, k, v, rows, keys, causal):
     """The tiles on the diagonal are not masked.
 
-    It is not enough to skip the tiles after the diagonal. In a tile on the diagonal there are keys that some of its
-    queries may not attend to.
+    It is not enough to skip the tiles to the right of the diagonal. In a tile on the diagonal there are keys that some
+    of its queries may not attend to.
     """
     return _in_tiles(q, k, v, rows, keys, causal, hears=lambda i, j, offset, left: j >= 0)
 
 
 @flash.misconception()
 def mask_in_the_last_tile_only(q, k, v, rows, keys, causal):
-    """The mask is applied in the last tile of a row of tiles only.
+    """Your code masks only the last tile of each block of rows.
 
     If `rows` is larger than `keys`, the diagonal crosses several tiles of one block of rows.
     """
@@ -734,7 +734,7 @@ def nobody_is_nan(q, k, v, rows, keys, causal):
 def not_rescaled(q, k, v, rows, keys, causal):
     """When the maximum changes from tile to tile, l or o, or both, are not rescaled.
 
-    It is as with one key at a time: multiply both by e to the power of old maximum minus new maximum.
+    Tiles need the same factor as single keys: multiply both by e to the power of old maximum minus new maximum.
     """
     return _in_tiles(q, k, v, rows, keys, causal, powers=(1, 0))
 
@@ -894,7 +894,7 @@ backward = function(
     random_probes=lambda rng: [
         _way_back(3, 7, slice(rng.randrange(3), 5), 2, seed=rng.randrange(10**6)) for _ in range(2)
     ],
-    returns=("what it gives to the gradient of q", "the gradient of k", "the gradient of v"),
+    returns=("what the block adds to the gradient of q", "the gradient of k", "the gradient of v"),
     hints=[
         "Use the seven lines of notebook 7 with two changes: how the weights are computed, and what `shared` is.",
         "The weights are e to the power of score − lse, with lse as a column. `shared` is the sum over features of "

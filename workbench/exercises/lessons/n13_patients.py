@@ -12,7 +12,7 @@ __all__ = ["HEARD", "SPEAKERS"]
 
 FRANCE, MORNING, ITALY = "The capital city of France is", "In the morning, the sun", "What is the capital of Italy?"
 PROMPTS = {FRANCE: FRANCE, MORNING: MORNING, ITALY: CHAT.format(ITALY)}  # as it is shown → as it is read
-LISTEN = "Two questions to the transcript: is the first piece right? Does it go on in English? Then look `HEARD` up."
+LISTEN = "Ask two questions: is the first piece right? Does the text go on in English? Then look at `HEARD`."
 
 
 @speaker(
@@ -39,7 +39,7 @@ def merged_without_transpose():
 
     `reshape` reads (batch, heads, n, head_dim) head by head, so the row of a token gets numbers of other tokens. With a
     single query nothing can be mixed: from the second word on the model is healthy, with a prompt that it never
-    understood. It speaks well, beside the point.
+    understood. It writes well, but nothing that fits the prompt.
     """
 
 
@@ -117,8 +117,8 @@ def a_hundred_places_on():
 def divided_by_the_features():
     """Scores are divided by head_dim, and not by its root.
 
-    All scores are eight times too small, so each head attends to all tokens nearly alike, in every block and at every
-    word. What the model then writes is hardly language.
+    All scores are eight times too small, so each head gives all tokens nearly the same weight, in every block and at
+    every word. What the model then writes is hardly language.
     """
 
 
@@ -136,8 +136,8 @@ def divided_by_the_features():
     section="13#one-wrong-line",
     hints=[
         LISTEN,
-        'Nobody hears it. Ask the two tests: `SPEAKERS["13.9"].tests()`. Which of them differs, and what is special '
-        "about the calls that it makes?",
+        'No reader notices it. Run the two tests: `SPEAKERS["13.9"].tests()`. Which of the two numbers is large, and '
+        "what is special about the calls of this test?",
         "Read one prompt, then one word: which position does the new word get, and which had the last one?",
     ],
 )

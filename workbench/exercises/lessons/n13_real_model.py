@@ -125,7 +125,7 @@ def _tiled(x, groups):
     forms=[_form(share=lambda x, groups: x[:, :1].expand(-1, x.size(1) * groups, -1, -1))], telltale_call=_FEW_HEADS
 )
 def tiled(*args):
-    """The stored heads are handed out in the wrong order: first, second, first, second, not each of them twice in turn.
+    """The stored heads come in the wrong order: first, second, first, second, and not first, first, second, second.
 
     `repeat` lays all heads side by side once more, and `expand` gives all queries the first one. The shapes are right
     in both cases. A head of queries belongs to the stored head with the number `head // groups`: `share_heads`, or
@@ -175,7 +175,7 @@ def not_turned(*args):
 def values_turned(*args):
     """The values are turned, too.
 
-    Only queries and keys are compared, so only these two are turned. What a value says does not depend on its position.
+    Only queries and keys are compared, so only these two are turned. A value is the same at every position.
     """
     return _with(*args, turn_value=_turned)
 
@@ -188,7 +188,7 @@ def _viewed(x, heads):
     forms=[_form(split=lambda x, heads: x.unflatten(-1, (-1, heads)).permute(0, 3, 1, 2))], telltale_call=_FEW_HEADS
 )
 def torn(*args):
-    """The features are not cut into heads: `view` alone, or an interleaved cut, mixes what belongs apart.
+    """The features are not cut into heads: `view` alone, or an interleaved cut, mixes features of different heads.
 
     First `view(batch, n, heads, head_dim)`, then `transpose(1, 2)`: a token's features stay together, and the first
     head_dim of them are head 0. `split_heads` does both.
@@ -290,16 +290,16 @@ def by_the_length(*args):
 def from_the_normed(*args):
     """The result is added to the normalized rows.
 
-    Add it to `x` as it came in: the straight line from block to block is never normalized.
+    Add it to `x` as it came in: `x` goes from block to block without any norm.
     """
     return _with(*args, add=lambda x, h, y: h + y)
 
 
 @block_attention.misconception(reread="11#residual")
 def nothing_added(*args):
-    """What attention says replaces the rows.
+    """The output of attention replaces the rows.
 
-    A block adds to `x`: otherwise all that earlier blocks have said is lost.
+    A block adds to `x`: otherwise all that earlier blocks have added is lost.
     """
     return _with(*args, add=lambda x, h, y: y)
 
@@ -523,7 +523,7 @@ def minus_eight(q, d, m):
 def m_inside(q, d, m):
     """m is multiplied by d.
 
-    m is a number of the weights themselves, the smallest of its block, and no number of steps: `steps * d + m`.
+    m is a weight itself, the smallest of its block, and does not count steps: `steps * d + m`.
     """
     return _steps(q, d, m, plain=lambda steps, d, m: (steps + m) * d)
 
@@ -532,7 +532,7 @@ def m_inside(q, d, m):
 def m_subtracted(q, d, m):
     """m is subtracted.
 
-    Some formats keep how far the steps are to be moved down. Here m is the smallest number: add it.
+    In some formats a number is stored that has to be subtracted. Here m is the smallest number: add it.
     """
     return _steps(q, d, m, plain=lambda steps, d, m: steps * d - m)
 
@@ -670,7 +670,7 @@ def one_word(whole, other, exchanged, words):
 def upside_down(whole, other, exchanged, words):
     """It is measured from the wrong end: the part that is still missing, or one over the part.
 
-    If the exchange changes nothing the answer is 0; if it brings all of the other sentence, it is 1.
+    If the exchange does not move the gap, the answer is 0; if it moves the gap all the way to that of `other`, it is 1.
     """
     return _way(whole, other, exchanged, words, of=lambda a, b, c: (c - b) / (a - b))
 
@@ -679,7 +679,7 @@ def upside_down(whole, other, exchanged, words):
 def of_the_whole(whole, other, exchanged, words):
     """The change is divided by a gap; divide it by the whole way, from the gap of `whole` to that of `other`.
 
-    The way goes on beyond 0: in the other sentence the other word is ahead.
+    The way does not end at a gap of 0: in the other sentence the other word has the larger logit.
     """
     return _way(whole, other, exchanged, words, of=lambda a, b, c: (a - c) / a)
 
@@ -706,6 +706,6 @@ def not_divided(whole, other, exchanged, words):
 def over_all_words(whole, other, exchanged, words):
     """All pieces of the vocabulary are compared, and not the two words.
 
-    The length of a difference of all logits says how much has changed, and not in whose favour.
+    The length of a difference of all logits says how much has changed, and not which of the two words gains.
     """
     return (whole - exchanged).norm() / (whole - other).norm()

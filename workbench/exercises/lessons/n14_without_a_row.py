@@ -53,8 +53,8 @@ write = function(
     random_probes=_drawn_tokens,
     hints=[
         "Three lines: fade the state; work out the error; write it. Each of them uses the state of the line before.",
-        "`key @ S` is what the key reads, a row with as many numbers as the value. The error is `value` less that, and "
-        "the state has faded before.",
+        "`key @ S` is what the key reads, a row with as many numbers as the value. The error is `value` minus this "
+        "row; use the state that has faded.",
         "What is written is a column times a row: `key[:, None]` times `rate` times the error. Add it to the faded "
         "state.",
     ],
@@ -65,7 +65,7 @@ write = function(
 def added(S, key, value, keep, rate):
     """The value is written, not the error: the rate is not used.
 
-    That is the sum with a gate. What the key already reads has to be taken off the value first.
+    That is the sum with a gate. What the key already reads has to be subtracted from the value first.
     """
     return write_state(S, key, value, keep)
 
@@ -74,7 +74,7 @@ def added(S, key, value, keep, rate):
 def rate_alone(S, key, value, keep, rate):
     """The value is written times the rate, and nothing is erased.
 
-    Take what the key reads off the value before you multiply by the rate.
+    Subtract what the key reads from the value before you multiply by the rate.
     """
     return write_state(S, key, rate * value, keep)
 
@@ -372,7 +372,7 @@ def one_too_few(heads, stored, head_dim):
 
 @crossing.misconception(reread="14#weighs")
 def upside_down(heads, stored, head_dim):
-    """The heads are upside down: fewer stored heads make the cache smaller, so the crossing comes later.
+    """The two numbers of heads are exchanged: fewer stored heads make a smaller cache, so it crosses later.
 
     Divide by the stored heads, and multiply by the heads.
     """

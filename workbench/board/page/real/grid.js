@@ -115,8 +115,9 @@ export function gridOf(view) {
   }
 
   function switchOf() {
-    const buttons = ["heard", "missed"].map((name) => {
-      const one = element("button", { type: "button" }, name);
+    const words = { heard: "attended to", missed: "missed" };
+    const buttons = Object.entries(words).map(([name, word]) => {
+      const one = element("button", { type: "button", "data-shows": name }, word);
       one.addEventListener("click", () => engine.set({ shows: name }));
       return one;
     });
@@ -124,7 +125,7 @@ export function gridOf(view) {
       node: element("span", { class: "views", role: "group", "aria-label": "What the squares show" }, ...buttons),
       update() {
         for (const one of buttons)
-          one.setAttribute("aria-pressed", String(one.textContent === engine.state.settings.shows));
+          one.setAttribute("aria-pressed", String(one.dataset.shows === engine.state.settings.shows));
       },
     };
   }
@@ -180,7 +181,7 @@ export function gridOf(view) {
     });
     const gains = isMissed && numbers.some((number) => number < -SEEN);
     const dot = gains ? " With a dot: the word gains without the head." : "";
-    const most = isMissed ? `Missed most: ${percent(whole)} becomes` : "Heard most:";
+    const most = isMissed ? `Missed most: ${percent(whole)} becomes` : "Most weight:";
     return key.replaceChildren(`${most} ${each.join(", ")}.${dot}`);
   }
 

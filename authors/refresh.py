@@ -17,7 +17,7 @@ from PIL import Image
 
 from workbench.places import PROGRESS_VARIABLE, READ_VARIABLE
 
-from . import lessons, sections
+from . import lessons, sections, whole
 from .addresses import still_line
 from .deck import plans
 from .deck.pictures import Pictures
@@ -42,6 +42,8 @@ def main(paths):
         plans.main()
     except SlideError as error:  # of this lesson, told before, or of another
         faults.append(error)
+    names = {path.stem for path in paths}
+    faults += [words for one in lessons.lessons() if one.name in names for words in whole.lacks(one)]
     print(*dict.fromkeys(map(str, faults)), sep="\n", end="\n" * bool(faults))
     return 0 if all(has_run) and not faults else 1
 

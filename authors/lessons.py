@@ -73,7 +73,10 @@ class Lesson:
 
 def lessons():
     """Every lesson in order. Raises: ValueError where course.toml does not list the notebooks there are."""
-    entries = tomllib.loads((NOTEBOOKS / "course.toml").read_text(encoding="utf-8"))
+    try:
+        entries = tomllib.loads((NOTEBOOKS / "course.toml").read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"notebooks/course.toml cannot be read: {error}") from None
     entries.pop("chosen", None)  # which of them are served; all are made
     there = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
     for name in sorted(set(there) - set(entries)):

@@ -25,6 +25,7 @@ from .deck.slides import SlideError, slides_of, with_cells
 from .pages import notes
 from .pages.outputs import run_here
 from .pages.stills import stills
+from .site import openings
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
@@ -42,8 +43,10 @@ def main(paths):
         plans.main()
     except SlideError as error:  # of this lesson, told before, or of another
         faults.append(error)
-    names = {path.stem for path in paths}
-    faults += [words for one in lessons.lessons() if one.name in names for words in whole.lacks(one)]
+    names = {path.stem for path, ran in zip(paths, has_run, strict=True) if ran}
+    these = [one for one in lessons.lessons() if one.name in names]
+    openings.write(these)
+    faults += [words for one in these for words in whole.lacks(one)]
     print(*dict.fromkeys(map(str, faults)), sep="\n", end="\n" * bool(faults))
     return 0 if all(has_run) and not faults else 1
 

@@ -4,7 +4,8 @@ import math
 import re
 import sys
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import MISSING as NO_DEFAULT
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import nbformat
@@ -72,7 +73,10 @@ class Lesson:
 
 def lessons():
     """Every lesson in order. Raises: ValueError where course.toml does not list the notebooks there are."""
-    entries = tomllib.loads((NOTEBOOKS / "course.toml").read_text(encoding="utf-8"))
+    try:
+        entries = tomllib.loads((NOTEBOOKS / "course.toml").read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"notebooks/course.toml cannot be read: {error}") from None
     entries.pop("chosen", None)  # which of them are served; all are made
     there = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
     for name in sorted(set(there) - set(entries)):
@@ -81,7 +85,17 @@ def lessons():
         raise ValueError(f"notebooks/course.toml has an entry [{name}], and there is no notebook of that name")
     if list(entries) != there:
         raise ValueError(f"course.toml lists {', '.join(entries)}; there are {', '.join(there)}")
-    return [Lesson(name, **entry) for name, entry in entries.items()]
+    return [as_lesson(name, entry) for name, entry in entries.items()]
+
+
+def as_lesson(name, entry):
+    """An entry of course.toml as a `Lesson`. Raises: ValueError for one that says too little or what no lesson has."""
+    known = {field.name: field.default is NO_DEFAULT for field in fields(Lesson) if field.name != "name"}
+    if missing := [field for field, is_needed in known.items() if is_needed and field not in entry]:
+        raise ValueError(f"notebooks/course.toml: the entry [{name}] lacks {', '.join(missing)}")
+    if unknown := [field for field in entry if field not in known]:
+        raise ValueError(f"notebooks/course.toml: in [{name}] {unknown[0]} is none of {', '.join(known)}")
+    return Lesson(name, **entry)
 
 
 # ------------------------------------------------------------------------------------- the places made from it
@@ -160,7 +174,7 @@ def for_readers(notebook, lesson):
         for output in cell.get("outputs", []):
             if html := output.get("data", {}).get("text/html"):
                 output.data["text/html"] = re.sub(STILL_LINE, lambda _: still_line(lesson.name), html)
-    imports = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    imports = notebook.cells[1]
     imports.source = MISSING + as_written(imports.source)
     for heading, following in second_readings_before(notebook.cells):
         heading.source = re.sub(r"^#.*", rf"\g<0>\n\n*At a first reading go on at “{following}”.*", heading.source)
@@ -206,6 +220,10 @@ def with_new_texts():
     for one in all_lessons:
         texts[course] = with_minutes(texts[course], one)
         notebook = nbformat.read(one.path, as_version=4)
+        if [cell.cell_type for cell in notebook.cells[:2]] != ["markdown", "code"]:
+            raise ValueError(
+                f"notebooks/{one.name}.ipynb has to begin with its title, and then a cell with its imports"
+            )
         notebook.cells[0].source = with_promise(notebook.cells[0].source, one)
         notebook = for_readers(with_opening(notebook, one), one)
         texts[one.path] = nbformat.writes(notebook) + "\n"

@@ -17,7 +17,7 @@ from PIL import Image
 
 from workbench.places import PROGRESS_VARIABLE, READ_VARIABLE
 
-from . import lessons, sections
+from . import lessons, sections, whole
 from .addresses import still_line
 from .deck import plans
 from .deck.pictures import Pictures
@@ -25,6 +25,7 @@ from .deck.slides import SlideError, slides_of, with_cells
 from .pages import notes
 from .pages.outputs import run_here
 from .pages.stills import stills
+from .site import openings
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
@@ -42,6 +43,10 @@ def main(paths):
         plans.main()
     except SlideError as error:  # of this lesson, told before, or of another
         faults.append(error)
+    names = {path.stem for path, ran in zip(paths, has_run, strict=True) if ran}
+    these = [one for one in lessons.lessons() if one.name in names]
+    openings.write(these)
+    faults += [words for one in these for words in whole.lacks(one)]
     print(*dict.fromkeys(map(str, faults)), sep="\n", end="\n" * bool(faults))
     return 0 if all(has_run) and not faults else 1
 

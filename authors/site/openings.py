@@ -1,6 +1,7 @@
-"""Writes the drawings that a lesson's page opens with for JupyterLab: `python -m authors.site.openings`.
+"""Writes the drawings that a lesson's page opens with for JupyterLab; `course.py refresh` does so for its lessons.
 
 A learner's machine could not draw them: what they are of is computed from the notebooks by the authors' tools.
+`python -m authors.site.openings` writes all of them.
 """
 
 import json
@@ -13,11 +14,15 @@ from .cards import opening
 FILE = ROOT / "workbench/lab/openings.json"
 
 
-def drawings():
-    """Of each lesson that opens with a question its drawing: "1" → svg."""
-    numbers = [lesson.number for lesson in lessons() if OPENING in records(f"{lesson.number:02}")]
-    return {str(number): opening(number) for number in numbers}
+def write(some_lessons):
+    """Draw these lessons anew, those that open with a question, and leave the drawings of all others: "1" → svg."""
+    drawings = json.loads(FILE.read_text(encoding="utf-8"))
+    for lesson in some_lessons:
+        if OPENING in records(f"{lesson.number:02}"):
+            drawings[str(lesson.number)] = opening(lesson.number)
+    in_order = dict(sorted(drawings.items(), key=lambda pair: int(pair[0])))
+    FILE.write_text(json.dumps(in_order, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":
-    FILE.write_text(json.dumps(drawings(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write(lessons())

@@ -308,8 +308,8 @@ def images_exist_and_say_what_they_show(notebook):
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook(path):
-    wrong = {check.__name__: list(check(read(path))) for check in RULES}
-    assert not any(wrong.values()), {name: words for name, words in wrong.items() if words}
+    wrong = [f"{check.__name__}: {words}" for check in RULES for words in check(read(path))]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_notebooks_are_valid_and_there_are_some():
@@ -327,7 +327,8 @@ def test_minutes_and_promises_are_current():
 @pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.name)
 def test_course_toml_is_true_of_the_lesson(lesson):
     text = "\n".join(cell.source for cell in prose_cells(read(lesson.path)))
-    assert len(lesson.promise.split()) <= 9 and len(lesson.goals) == 3
+    assert len(lesson.promise.split()) <= 9, "a promise has nine words at most"
+    assert len(lesson.goals) == 3, "a lesson has three goals"
     assert lesson.exercises > 0, "INSTRUCTORS.md says no minutes of its exercises under Hand out"
     assert lesson.minutes <= TOO_LONG, f"{lesson.name}: shorten it, or let a section be on a second reading"
     assert lesson.needed in text and f"Before: {lesson.needs}" in text

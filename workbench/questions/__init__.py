@@ -165,7 +165,11 @@ def read_again():
 @cache
 def records(lesson):
     """The records of a lesson, as "01", by their names."""
-    return tomllib.loads((HERE / f"{lesson}.toml").read_text(encoding="utf-8"))
+    path = HERE / f"{lesson}.toml"
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"workbench/questions/{path.name} cannot be read: {error}") from None
 
 
 @cache

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from workbench.board import Board, Control, Input, random_matrix
 from workbench.board import operations as op
-from workbench.board.board import CONDITIONS
 from workbench.board.lessons import n08_stretched_operations as stretched
 from workbench.board.lessons import n10_cache_operations as cache
 from workbench.board.lessons import n10_call_operations as call
 from workbench.board.lessons import n12_tiles_operations as tiles
 from workbench.board.lessons import n14_state_operations as state
 from workbench.board.lessons.n07_learning import gradient_descent
+from workbench.board.parts import CONDITIONS
 
 A, B, SQUARE, MASK, ROW, PAIRS = "a", "b", "square", "mask", "row", "pairs"
 SHAPES = {A: (3, 4), B: (4, 2), SQUARE: (3, 4), MASK: (3, 4), ROW: (1, 3), PAIRS: (3, 2), "w_k": (4, 2), "wish": (3, 3)}

@@ -1,5 +1,6 @@
 """Every board computes what attn_lib computes, and its task can be done by what it asks for."""
 
+import inspect
 import itertools
 import math
 import re
@@ -22,6 +23,7 @@ from attn_lib import (
     window_mask,
 )
 from workbench.behind import two_rules
+from workbench.board import lessons
 from workbench.board.lessons import (
     by_hand_board,
     cache_board,
@@ -91,8 +93,16 @@ DONE_BY_HAND = {  # a way to do each task: (row, column, steps of an arrow key),
 }
 
 
+def test_a_board_is_known_by_its_name():
+    functions = {name for name, thing in vars(lessons).items() if inspect.isfunction(thing)}
+    others = {name for name in functions if not name.endswith(("_board", "_figure"))}
+    assert not others, "tests, minutes and pages pass a board whose name does not end in _board or _figure"
+
+
 def test_every_board_with_a_task_has_a_way_to_do_it_above():
-    assert {name for name, make in ALL.items() if make().spec["task"]} == {*DONE_BY_HAND}
+    with_a_task = {name for name, make in ALL.items() if make().spec["task"]}
+    assert not with_a_task - {*DONE_BY_HAND}, "DONE_BY_HAND needs a way to do the task of these boards"
+    assert not {*DONE_BY_HAND} - with_a_task, "DONE_BY_HAND has a way to do a task that these boards have not"
 
 
 @pytest.mark.parametrize("name", DONE_BY_HAND)

@@ -375,10 +375,12 @@ def test_exercises_are_complete():
         known = exercise.misconceptions.values()
         names = [exercise.title, exercise.asks, *getattr(exercise, "returns", ()), *(one.name for one in known)]
         names += [what for what, _ in getattr(exercise, "invariants", ())]
-        assert all(re.search(r"\w{2}", words) for words in names) and len(exercise.hints) == 3, id
+        assert all(re.search(r"\w{2}", words) for words in names), f"{id}: one of {names} is empty"
+        assert len(exercise.hints) == 3, f"{id} has {len(exercise.hints)} hints"
         sentences = [*exercise.hints, *(one.why for one in known)]
-        assert not [words for words in sentences if words.count(" ") < 2 or words[-1] not in ".?!:`…)”"], id
-        assert exercise.asks.lower().startswith("my") == (id in FUNCTIONS), id
+        no_sentences = [words for words in sentences if words.count(" ") < 2 or words[-1] not in ".?!:`…)”"]
+        assert not no_sentences, f"{id}: not a sentence"
+        assert exercise.asks.lower().startswith("my") == (id in FUNCTIONS), f"{id} asks for {exercise.asks}"
 
 
 def test_each_exercise_is_asked_in_its_notebook():

@@ -1,4 +1,4 @@
-// What a task asks for, as CONDITIONS of board.py.
+// What a task asks for, as CONDITIONS of parts.py.
 
 import { sum } from "./numbers.js";
 

@@ -138,6 +138,10 @@ class Bug(Exercise):
     def answer(self):
         if self.is_healthy:
             return HEALTHY, ..., ..., ...
+        if self.reference is None:
+            raise ValueError(
+                f"patient {self.id} has no test of its own: write it under @{self.code.__name__}.tested_by"
+            )
         return self.lines[0], self.faults[0], self.fixed, self.reference
 
     @property

@@ -148,7 +148,7 @@ def described_by(code):
     name, _, why = inspect.cleandoc(code.__doc__ or "").partition("\n\n")
     if not why or "\n" in name:
         raise ValueError(
-            f"the docstring of {code.__name__} must be one line, the name of the misconception, and then why"
+            f"the docstring of {code.__name__} must be one line that says what is wrong, a blank line, and then why"
         )
     return code.__name__.strip("_").replace("_", "-"), name.rstrip("."), _unfolded(why)
 

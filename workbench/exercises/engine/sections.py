@@ -11,7 +11,15 @@ from pathlib import Path
 
 from ...places import in_a_copy
 
-TITLES = tomllib.loads((Path(__file__).parent.parent / "sections.toml").read_text(encoding="utf-8"))
+
+class _Titles(dict):
+    """Section → its heading."""
+
+    def __missing__(self, section):
+        raise LookupError(f"there is no section {section!r} in sections.toml, which `course.py refresh` writes")
+
+
+TITLES = _Titles(tomllib.loads((Path(__file__).parent.parent / "sections.toml").read_text(encoding="utf-8")))
 
 
 def section_in_words(section):

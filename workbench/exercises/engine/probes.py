@@ -5,6 +5,10 @@ import copy
 import torch
 from torch import nn
 
+SIZES_OF_EXAMPLES_AND_MODELS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 32, 64, 100, 128, 256, 512, 768, 1024)
+# What learners type in place of the root of a size: the root of one that they have seen, or the size itself
+TYPED_DIVISORS = sorted({power for size in SIZES_OF_EXAMPLES_AND_MODELS for power in (size**0.5, float(size))})
+
 
 def normal(*shape, seed=0):
     """Random numbers with mean 0 and variance 1, the same each time, whatever the notebook's own seed and dtype."""

@@ -796,8 +796,8 @@ packed = function(
     hints=[
         "Two conditions for each pair of tokens: the key is not later than the query, and both belong to the same "
         "text.",
-        "`documents[:, :, None]` holds columns, `documents[:, None, :]` holds rows. Compare the two with `==`: "
-        "the result is (batch, n, n).",
+        "`documents[:, :, None]` makes a column of each row of the batch, `documents[:, None, :]` keeps it a row. "
+        "Compare the two with `==`: the result is (batch, n, n).",
         "The other condition is the causal mask of n tokens, which broadcasts to the whole batch. Join the two with "
         "`&`.",
     ],

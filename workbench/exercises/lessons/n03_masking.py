@@ -422,13 +422,16 @@ def always_square(n_queries, n_keys):
 
 
 @causal_mask.misconception(
-    telltale_call=(2, 5), forms=[lambda n_queries, n_keys, d=d: _ones(n_queries, n_keys).tril(d) for d in (3, 4)]
+    forms=[
+        *(lambda n_queries, n_keys, d=d: _ones(n_queries, n_keys).tril(d) for d in (3, 4)),
+        *(lambda n_queries, n_keys, d=d: _ones(n_queries, n_keys).tril(n_keys - d) for d in (2, 3)),
+    ],
 )
 def fixed_edge(n_queries, n_keys):
-    """The edge of the triangle is moved by a fixed number.
+    """A number is typed where the edge of the triangle depends on both arguments.
 
-    `tril(2)` is right only if there are exactly 2 more keys than queries. How far the edge has to move depends on both
-    arguments: query 0 belongs to which key?
+    `tril(2)` is right only if there are 2 more keys than queries, and `tril(n_keys - 2)` only for two queries. To which
+    key does query 0 belong?
     """
     return _ones(n_queries, n_keys).tril(2)
 
@@ -898,7 +901,10 @@ def batch_for_tokens(documents):
     return _same(documents) & masks.causal_mask(len(documents))
 
 
-@packed.misconception(reread="03#text-10", forms=[lambda documents: _same(documents) & masks.causal_mask(3)])
+@packed.misconception(
+    reread="03#text-10",
+    forms=[lambda documents, n=n: _same(documents) & masks.causal_mask(n) for n in (3, 4, 6)],
+)
 def fixed_number_of_tokens(documents):
     """The causal mask has a fixed number of tokens.
 

@@ -161,7 +161,7 @@ def _of_size(heads=None, head_dim=-1):
     reread="04#text-20",
     forms=[
         *(_of_size(heads=heads) for heads in (3, 4)),
-        *(_of_size(head_dim=head_dim) for head_dim in (2, 4)),
+        *(_of_size(heads, head_dim) for heads in (None, -1) for head_dim in (2, 4)),
         lambda x, num_heads: x.view(1, 3, 2, 2).transpose(1, 2),
     ],
 )
@@ -417,6 +417,7 @@ def d_not_root(*args):
         partial(_variant, scale=lambda *_: 1.0, weigh=lambda s, m: masked_softmax(s / math.sqrt(s.size(-1)), m)),
         partial(_variant, scale=lambda *_: 1.0, weigh=lambda s, m: masked_softmax(s / math.sqrt(s.size(0)), m)),
         partial(_variant, scale=lambda head_dim, embed_dim: 1 / embed_dim),
+        partial(_variant, scale=lambda head_dim, embed_dim: head_dim / embed_dim),
         *(partial(_variant, scale=lambda *_, by=by: 1 / by) for by in TYPED_DIVISORS),
     ],
 )
@@ -464,6 +465,21 @@ def view_alone(*args):
     instead of some features of all tokens.
     """
     return _variant(*args, split=lambda x, h: x.reshape(x.size(0), h, x.size(1), -1))
+
+
+@multi_head.misconception(
+    reread="04#text-20",
+    forms=[
+        partial(_variant, split=_of_size(heads, head_dim))
+        for heads, head_dim in ((3, -1), (4, -1), (None, 2), (None, 4), (-1, 2), (-1, 3), (-1, 4))
+    ],
+)
+def fixed_sizes(*args):
+    """The number of heads, or of the features of a head, is typed, and the same in every call.
+
+    `num_heads` is an argument, and a head has `embed_dim // num_heads` features, where embed_dim is `x.size(-1)`.
+    """
+    return _variant(*args, split=_of_size(heads=2))
 
 
 @multi_head.misconception(reread="04#text-20")
@@ -963,11 +979,17 @@ def _heads_of_width(width):
     return code
 
 
-@prune.misconception(reread="04#text-20", forms=[_heads_of_width(3)])
-def fixed_head_dim(w_q, w_k, w_v, w_o, num_heads, keep):
-    """The number of features of a head is typed, and the same in every call.
+@prune.misconception(
+    reread="04#text-20",
+    forms=[
+        *map(_heads_of_width, (2, 3)),
+        *(lambda *args, heads=heads: pruned(*args[:4], heads, args[5]) for heads in (2, 3, 4)),
+    ],
+)
+def fixed_sizes(w_q, w_k, w_v, w_o, num_heads, keep):
+    """The number of heads, or of the features of a head, is typed, and the same in every call.
 
-    It depends on the arguments: `embed_dim // num_heads`, where embed_dim is `w_o.size(0)`.
+    `num_heads` is an argument, and a head has `embed_dim // num_heads` features, where embed_dim is `w_o.size(0)`.
     """
     return _heads_of_width(4)(w_q, w_k, w_v, w_o, num_heads, keep)
 
@@ -1271,7 +1293,8 @@ def no_scale(*args):
         *_variants(scale=lambda head_dim, embed_dim: 1 / head_dim),
         *_variants(scale=lambda head_dim, embed_dim: (embed_dim // head_dim) ** -0.5),
         *_variants(scale=lambda head_dim, embed_dim: head_dim**0.5),
-        *(form for by in TYPED_DIVISORS for form in _variants(scale=lambda *_, by=by: 1 / by)),
+        *_variants(scale=lambda head_dim, embed_dim: head_dim / embed_dim),
+        *(partial(_attends, scale=lambda *_, by=by: 1 / by) for by in TYPED_DIVISORS),
     ],
 )
 def other_scale(*args):
@@ -1298,6 +1321,22 @@ def heads_attend_to_heads(*args):
     They have to be (n, head_dim): split into (batch, heads, n, head_dim).
     """
     return _attends(*args, split=_not_moved, merge=lambda x: x.flatten(2))
+
+
+@own_class.misconception(
+    reread="04#text-20",
+    forms=[
+        form
+        for heads, head_dim in ((2, -1), (3, -1), (4, -1), (None, 2), (None, 3), (None, 4), (-1, 2), (-1, 3), (-1, 4))
+        for form in _variants(split=_of_size(heads, head_dim))
+    ],
+)
+def fixed_sizes(*args):
+    """The number of heads, or of the features of a head, is typed, and the same in every module.
+
+    `num_heads` is an argument of `__init__`: keep it as `self.num_heads`. A head has `embed_dim // num_heads` features.
+    """
+    return _attends(*args, split=_of_size(heads=2))
 
 
 def _viewed(x, num_heads):

@@ -169,8 +169,8 @@ def fixed_number_subtracted(scores):
 def largest_size(scores):
     """The largest absolute value is subtracted, not the largest score.
 
-    If the scores of a row are negative, this is far above all of them, and every exp is 0. Subtract the largest score
-    itself, even if it is negative.
+    If all scores of a row are far below 0, this number is far above all of them, and every exp is 0. Subtract the
+    largest score itself, even if it is negative.
     """
     return _shifted_by(scores.abs().amax(dim=-1, keepdim=True), scores)
 
@@ -804,7 +804,7 @@ def temperature_turned_round(q, k, v, temperature):
 def another_divisor(q, k, v, temperature):
     """The cosines are divided by √d_k, or by a number that is typed, in place of the temperature.
 
-    `temperature` is an argument, and each call may have another. It alone is the divisor here.
+    `temperature` is an argument, and each call may have another. No other number divides the cosines.
     """
     return _cosines_divided(lambda q, t: math.sqrt(q.size(-1)))(q, k, v, temperature)
 

@@ -78,7 +78,7 @@ def every_query(padding_mask, real):
                 "→",
                 Matrix(
                     rows,
-                    name="each query of sentence 2",
+                    name="queries, second sentence",
                     thing="weights",
                     left=["I", "like", "padding"],
                     top=["I", "like", "padding"],

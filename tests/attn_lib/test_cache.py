@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import assert_refused
@@ -21,16 +20,16 @@ from attn_lib import (
 )
 
 WITHIN = {torch.float32: 2e-6, torch.float64: 1e-14}
+leading = st.sampled_from([(), (2,), (2, 1)])
 windows = st.one_of(st.none(), st.integers(1, 8))
-leading, batched = st.sampled_from([(), (2,), (2, 1)]), st.sampled_from([(1,), (2,)])
 
 
 @st.composite
-def texts(draw, dtype=torch.float64, lead=leading):
+def texts(draw, dtype=torch.float64):
     """query, key and value of a whole text, heads that share, and how many tokens come at a time."""
     chunks = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
     kv_heads, groups, pairs, d_v, seed = (*(draw(st.integers(1, 3)) for _ in range(4)), draw(seeds))
-    lead, n = draw(lead), sum(chunks)
+    lead, n = draw(leading), sum(chunks)
     query = normal(*lead, kv_heads * groups, n, 2 * pairs, seed=seed, dtype=dtype)
     key = normal(*lead, kv_heads, n, 2 * pairs, seed=seed + 1, dtype=dtype)
     return query, key, normal(*lead, kv_heads, n, d_v, seed=seed + 2, dtype=dtype), chunks
@@ -64,34 +63,6 @@ def test_any_cut_of_a_text_comes_to_the_full_computation(dtype, data, window, ro
     output, _ = read(query, key, value, chunks, window=window, rope=rope)
     assert output.dtype == dtype
     assert_close(output, as_a_whole(query, key, value, window=window, rope=rope), rtol=0, atol=WITHIN[dtype])
-
-
-@given(texts(lead=batched), windows)
-def test_it_is_pytorchs_own_with_shared_heads_and_a_mask(text, window):
-    query, key, value, chunks = text
-    n = query.size(-2)
-    mask = causal_mask(n) if window is None else window_mask(n, n, window)
-    theirs = F.scaled_dot_product_attention(query, key, value, mask, enable_gqa=True)
-    assert_close(read(query, key, value, chunks, window=window)[0], theirs)
-
-
-def test_token_by_token_in_float32_and_in_float64():
-    """What notebook 10 says of rounding: a millionth, and 1e-15."""
-    for dtype, within in ((torch.float32, 2e-6), (torch.float64, 5e-15)):
-        query, key, value = (normal(1, 4, 200, 16, seed=s, dtype=dtype) for s in range(3))
-        output, _ = read(query, key, value, [1] * 200, rope=True)
-        assert_close(output, as_a_whole(query, key, value, rope=True), rtol=0, atol=within)
-
-
-def test_gradients_go_through_the_cache():
-    query, key, value = normal(1, 2, 5, 4, grad=True), normal(1, 1, 5, 4, seed=1, grad=True), normal(1, 1, 5, 3, seed=2)
-    uneven = normal(1, 2, 5, 3, seed=3)
-    for options in ({"rope": True}, {"window": 2}):
-        whole = as_a_whole(query, key, value, **options)
-        wanted = torch.autograd.grad((whole * uneven).sum(), (query, key))
-        found = torch.autograd.grad((read(query, key, value, [2, 1, 2], **options)[0] * uneven).sum(), (query, key))
-        for mine, theirs in zip(found, wanted, strict=True):
-            assert_close(mine, theirs)
 
 
 # ------------------------------------------------------------------------------------------------- what is kept
@@ -169,12 +140,8 @@ BAD = {
     ),
     "no stored head": (lambda: cached_attention(X, X[:, :0], X[:, :0]), ValueError, ["heads=2", "kv_heads=0"]),
     "values of other heads": (lambda: cached_attention(X, X, X[:, :1]), ValueError, ["key has 2", "value has 1"]),
-    "two dimensions": (lambda: cached_attention(X[0, 0], X[0, 0], X[0, 0]), ValueError, ["query", "(3, 4)"]),
-    "no tensor": (lambda: cached_attention([1.0], X, X), TypeError, ["query", "list"]),
-    "whole numbers": (lambda: cached_attention(X.long(), X, X), TypeError, ["query", "int64"]),
     "other features": (lambda: cached_attention(X[..., :2], X, X), ValueError, ["query has 2", "key has 4"]),
     "window 0": (lambda: cached_attention(X, X, X, window=0), ValueError, ["window=0", "at least 1"]),
-    "window a float": (lambda: cached_attention(X, X, X, window=2.0), TypeError, ["window", "2.0"]),
     "odd head_dim": (lambda: cached_attention(*[X[..., :3]] * 3, rope=True), ValueError, ["head_dim=3", "2"]),
     "cache of another batch": (
         lambda: cached_attention(*[torch.ones(2, 2, 1, 4)] * 3, CACHE),
@@ -198,19 +165,10 @@ BAD = {
         ["3 keys", "2 values"],
     ),
     "seen less than kept": (lambda: cached_attention(X, X, X, Cache(X, X, 2)), ValueError, ["3 keys", "cache.seen=2"]),
-    "seen a word": (lambda: cached_attention(X, X, X, Cache(X, X, "3")), TypeError, ["cache.seen", "'3'"]),
-    "window below 1": (lambda: window_mask(2, 2, 0), ValueError, ["window=0", "at least 1"]),
-    "negative queries": (lambda: window_mask(-1, 2, 1), ValueError, ["n_queries=-1", "at least 0"]),
-    "negative keys": (lambda: window_mask(1, -2, 1), ValueError, ["n_keys=-2", "at least 0"]),
     "groups 0": (lambda: share_heads(X, 0), ValueError, ["groups=0", "at least 1"]),
-    "groups a float": (lambda: share_heads(X, 2.0), TypeError, ["groups", "2.0"]),
     "one head": (lambda: share_heads(X[0, 0], 2), ValueError, ["x ", "(3, 4)"]),
-    "x a list": (lambda: share_heads([1.0], 2), TypeError, ["x ", "list"]),
+    "two dimensions": (lambda: cached_attention(X[0, 0], X[0, 0], X[0, 0]), ValueError, ["query", "(3, 4)"]),
     "no layers": (lambda: cache_bytes(0, 1, 1), ValueError, ["layers=0", "at least 1"]),
-    "no heads": (lambda: cache_bytes(1, 0, 1), ValueError, ["kv_heads=0", "at least 1"]),
-    "no head_dim": (lambda: cache_bytes(1, 1, 0), ValueError, ["head_dim=0", "at least 1"]),
-    "negative tokens": (lambda: cache_bytes(1, 1, 1, tokens=-1), ValueError, ["tokens=-1", "at least 0"]),
-    "half a byte": (lambda: cache_bytes(1, 1, 1, bytes_per_number=0.5), TypeError, ["bytes_per_number", "0.5"]),
 }
 
 

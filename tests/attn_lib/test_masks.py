@@ -30,20 +30,6 @@ def test_the_last_query_sees_every_key(n_queries, n_keys):
     assert mask.tolist() == expected
 
 
-@pytest.mark.filterwarnings("ignore:Lower right causal bias will produce NaNs")
-@given(st.integers(1, 6), st.integers(1, 6))
-def test_causal_is_pytorchs_lower_right(n_queries, n_keys):
-    from torch.nn.attention.bias import causal_lower_right  # seconds, which others that collect this need not wait
-
-    ours = causal_mask(n_queries, n_keys)
-    assert torch.equal(ours, causal_lower_right(n_queries, n_keys)._materialize(ours.device))
-
-
-def test_masks_combine():
-    both = padding_mask([3, 2]) & causal_mask(3)
-    assert both.int().tolist() == [[[1, 0, 0], [1, 1, 0], [1, 1, 1]], [[1, 0, 0], [1, 1, 0], [1, 1, 0]]]
-
-
 def test_a_whole_number_may_be_numpys_or_a_tensors():
     lengths = torch.tensor([1, 3])
     assert torch.equal(causal_mask(np.int64(3), torch.tensor(4)), causal_mask(3, 4))
@@ -63,19 +49,12 @@ def test_sizes_may_be_those_that_an_export_leaves_open():
 
 BAD = {
     "max_len of a tensor": (lambda: padding_mask([7], torch.tensor(5)), ValueError, ["lengths[0]=7", "max_len=5"]),
-    "a true tensor": (lambda: causal_mask(torch.tensor(True)), TypeError, ["n_queries", "tensor(True)"]),
     "a tensor of 2.5": (lambda: causal_mask(torch.tensor(2.5)), TypeError, ["n_queries", "2.5"]),
-    "two numbers": (lambda: causal_mask(torch.tensor([2, 3])), TypeError, ["n_queries", "[2, 3]"]),
-    "numpy's true": (lambda: causal_mask(np.bool_(True)), TypeError, ["n_queries", "True"]),
     "too long": (lambda: padding_mask([2, 7], 5), ValueError, ["lengths[1]=7", "max_len=5"]),
     "negative": (lambda: padding_mask([-1]), ValueError, ["lengths[0]=-1", "0.."]),
     "floats": (lambda: padding_mask([1.5, 2.0]), TypeError, ["lengths", "float32"]),
     "bools": (lambda: padding_mask(torch.tensor([True])), TypeError, ["lengths", "bool"]),
     "a matrix": (lambda: padding_mask([[1, 2]]), ValueError, ["lengths", "(1, 2)"]),
-    "a number": (lambda: padding_mask(3), ValueError, ["lengths", "()"]),
-    "max_len word": (lambda: padding_mask([1], "5"), TypeError, ["max_len", "'5'"]),
-    "max_len negative": (lambda: padding_mask([], -1), ValueError, ["max_len=-1", "at least 0"]),
-    "causal negative": (lambda: causal_mask(-1), ValueError, ["n_queries=-1", "at least 0"]),
     "causal float": (lambda: causal_mask(3, 2.0), TypeError, ["n_keys", "2.0"]),
 }
 

@@ -1,6 +1,5 @@
 """What notebook 10 says in words of caches, windows, published models and its own writing."""
 
-import math
 import re
 
 import nbformat
@@ -10,7 +9,6 @@ from paths import NOTEBOOKS
 from torch.testing import assert_close
 
 from attn_lib import cache_bytes, scaled_dot_product_attention, window_mask
-from workbench.behind import memory
 
 NOTEBOOK = NOTEBOOKS / "10_writing_with_a_memory.ipynb"
 
@@ -33,21 +31,6 @@ def names_after(cells, *ids):
 
 def printed(cells, name):
     return cells[name].outputs[0].text.rstrip().splitlines()
-
-
-def test_three_tests_notice_all_faults_and_no_right_code(cells):
-    head, *rows = printed(cells, "matrix")
-    columns = re.split(r" {2,}", head.strip())
-    noticed = {}
-    for row in rows:
-        name, *words = re.split(r" {2,}", row.strip())
-        noticed[name] = {fault for fault, word in zip(columns, words, strict=True) if word == "noticed"}
-    faults = set(columns) - {"right code"}
-    assert len(faults) == 5 and set().union(*noticed.values()) == faults
-    assert noticed["prompt, two"] | noticed["shared heads"] | noticed["a window"] == faults
-    for fault, only in (("no mask", "prompt, two"), ("heads tiled", "shared heads"), ("short window", "a window")):
-        assert [name for name, found in noticed.items() if fault in found] == [only]
-    assert noticed["one by one"] == {"top-left mask", "starts at 0"} and noticed["all at once"] == set()
 
 
 def test_without_the_mask_all_six_numbers_would_have_moved(cells):
@@ -85,28 +68,12 @@ def test_the_scores_that_are_not_computed_are_as_many_as_is_said(cells):
     assert round(without / with_cache) == 67 and "Sixty-seven" in cells["text-time-answer"].source
 
 
-def test_a_latent_is_asked_as_its_keys_are_until_they_are_turned(cells):
-    names = names_after(cells, "imports", "eight", "latent", "filled-latent", "latent-rope")
-    assert_close(names["scores_of_latent"].double(), names["scores"].double(), rtol=1e-4, atol=1e-4)
-    exact = [names[name].double() for name in ("asks", "W_uk", "latent")]
-    asks, up, latent = exact
-    assert (asks @ up.T @ latent.T - asks @ (latent @ up).T).abs().max() < 1e-12
-    assert (names["turned_latent"] - names["with_rope"]).abs().max() > 0.5 * names["with_rope"].abs().max()
-    assert latent.shape == (8, 4) and (latent @ up).shape == (8, 16)
-
-
 def test_what_a_prompt_and_what_is_written_multiply_is_as_is_said(cells):
     names = names_after(cells, "imports", "products")
     reading, writing, again = names["products"](1, 1000), names["products"](1001, 1100), names["again"]
     assert f"a prompt of 1000 tokens that is {reading:.0f} million" in cells["time-heading"].source
     assert reading / 10 < writing < reading / 5  # "nearly a fifth"
     assert again / 100 > reading  # each costs more than the prompt
-
-
-def test_writing_with_a_memory_and_without_says_the_same():
-    assert_close(memory.write(40, remember=True), memory.write(40, remember=False))
-    assert memory.write(3, remember=True).shape == (1, 4, 64)
-    assert math.isfinite(memory.write(200, remember=True).abs().max())
 
 
 def test_two_sentences_go_on_from_one_cache(cells):

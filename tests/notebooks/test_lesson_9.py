@@ -196,24 +196,3 @@ def test_the_short_cut_is_a_place_and_the_data_are_to_blame(lesson):
 @pytest.fixture(scope="module")
 def model():
     return two_heads.trained()
-
-
-def test_a_head_silenced_in_the_module_is_a_head_that_says_0(model):
-    for layer, head in ((0, 1), (1, 0)):
-        silent = two_heads.right_without(model, layer, head)
-        assert silent == two_heads.right_saying(model, layer, head, 0)
-        assert silent == two_heads.worth(model)[2 * layer + head, 0]
-
-
-def test_the_quiet_head_is_missed_when_silent_and_not_when_it_says_its_mean(model):
-    assert two_heads.names_right(model) > 0.95
-    silent, mean, another = two_heads.worth(model)[2].tolist()
-    assert 0.4 < silent < 0.55 and mean > 0.95 and another > 0.95
-    assert two_heads.worth(model)[[0, 3]].max() < 0.45, "the circuit's two heads fail all three"
-
-
-def test_what_layer_0_fetched_is_heard_by_the_keys_of_layer_1(model):
-    told = two_heads.saying(model, 0, 0, two_heads.said_by(model, 0, 0).roll(1, dims=0))
-    queries, keys, values = (two_heads.right_if_told(model, told, part) for part in ("queries", "keys", "values"))
-    assert keys < 0.4 and queries > 0.85 and values > 0.85
-    assert two_heads.right_if_told(model, model, "keys") == two_heads.names_right(model)

@@ -1,16 +1,10 @@
 """What is asked of a learner: how it is written, and where it stops. helpers/solve_lesson.py works through it."""
 
 import ast
-import shutil
 
 import nbformat
-import preloaded_kernels
 import pytest
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 from paths import ROOT
-
-from workbench import copies
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
@@ -44,21 +38,3 @@ def what_is_wrong_with(cell):
 def test_a_question_is_one_cell_with_a_computed_answer(path):
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     assert {cell.id: wrong for cell in cells if (wrong := list(what_is_wrong_with(cell)))} == {}
-
-
-def test_run_all_stops_at_the_first_question_with_its_form(tmp_path):
-    """In a real kernel, as JupyterLab runs it."""
-    (tmp_path / "notebooks").mkdir()
-    shutil.copy2(NOTEBOOKS[0], tmp_path / "notebooks")
-    copies.bring_up_to_date(tmp_path)
-    notebook = nbformat.read(tmp_path / "my" / NOTEBOOKS[0].name, as_version=4)
-    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path / "my")}})
-    with preloaded_kernels.kernels(), pytest.raises(CellExecutionError):
-        client.execute()
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    ran = [cell for cell in code if cell.execution_count is not None]
-    assert "predict" in ran[-1].metadata.tags and ran == code[: len(ran)] and len(ran) < 10
-    form, output = ran[-1].outputs
-    assert "application/vnd.jupyter.widget-view+json" in form.data
-    (line,) = output.traceback
-    assert output.output_type == "error" and "Your guess first" in line and "\n" not in line

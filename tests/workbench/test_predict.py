@@ -76,26 +76,19 @@ def test_the_answer_to_a_wrong_guess_is_folded_too():
     [
         (ONE, [2], 2),
         (ONE, {2}, 2),
-        (ONE, "47 %", torch.tensor(0.4683)),
         (ONE, fractions.Fraction(1, 2), 0.5),
-        (ONE, np.float32(0.5), 0.5),
         (ONE, float("nan"), "nan"),
-        (ONE, "NaN", torch.tensor(math.nan)),
         (MANY, np.array([1, 0, 2]), torch.tensor([1.0, 0.0, 2.0])),
         (MANY, ["6 %", "0,47", 0.47], torch.tensor([0.0634, 0.4683, 0.4683])),
         (MANY, torch.tensor([1, 0]), torch.tensor([1.0, 0.0], requires_grad=True)),
         (MANY, torch.ones(1, 2), torch.ones(2)),
-        (MATRIX, "[[0,1],[10,11],[20,21]]", torch.tensor([[0, 1], [10, 11], [20, 21]])),
         (MATRIX, [[0, "1"], (10, 11), [20, 21]], torch.tensor([[0, 1], [10, 11], [20, 21]])),
         (SHAPE, (2, 3, 4), torch.Size([2, 3, 4])),
-        (SHAPE, [2, 3, 4], (2, 3, 4)),
-        (SHAPE, "torch.Size([2, 3, 4])", torch.Size([2, 3, 4])),
         (TOKENS, [2, 0], torch.tensor([0, 2])),
         (TOKENS, {0, 2}, [0, 2]),
         (TOKENS, range(3), "all"),
         (TOKENS, [], "none"),
         (YES, True, "yes"),
-        (YES, " Yes ", True),
         (YES, torch.tensor(False), "no"),
         (SCHEMES, [True, "no"], ["yes", "no"]),
     ],
@@ -108,11 +101,6 @@ def test_a_right_guess_in_any_way_of_writing(question, guess, truth):
 @given(st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=6), st.sampled_from([list, tuple, torch.tensor, np.array]))
 def test_what_is_the_truth_is_right(numbers, make):
     assert predict(MANY, make(numbers), torch.tensor(numbers, dtype=torch.float64)).status == "right"
-
-
-@given(st.lists(st.integers(0, 99), min_size=1, max_size=4), st.sampled_from([", ", " ", "x", " × ", ";"]))
-def test_numbers_in_words_are_numbers(numbers, between):
-    assert predict(SHAPE, between.join(map(str, numbers)), tuple(numbers)).status == "right"
 
 
 @given(st.floats(-100, 100), st.floats(-100, 100))
@@ -147,11 +135,6 @@ def test_a_slip_that_is_the_truth_is_none():
 @pytest.mark.parametrize("guess, slip", [(16, "deviation"), (1, "one_product"), (12, "deviation"), (5, "one_product")])
 def test_of_two_slips_within_the_tolerance_the_nearer_is_told(guess, slip):
     assert predict(made_up("number", within=20), guess, 251.0, one_product=1, deviation=15.8).slip == slip
-
-
-def test_a_slip_that_the_question_does_not_know_is_an_error_of_the_lesson():
-    with pytest.raises(TypeError, match=r"'sideways'; it has column, row"):
-        predict(ONE, ..., 1, sideways=2)
 
 
 @pytest.mark.parametrize(
@@ -253,16 +236,6 @@ def test_what_is_shown_is_text_and_never_markup():
 def test_of_a_long_guess_the_beginning_is_shown(guess):
     shown = repr(predict(YES, guess, "yes"))
     assert len(shown) < 250 and "…" in shown
-
-
-def test_a_page_without_python_gets_what_it_needs_to_judge():
-    asked = predict(made_up("numbers", within=0.1), ..., torch.tensor([1.0, 0.5]), column=[2, 3], row=[1.05, 0.5])
-    data = asked.for_a_page()
-    assert (data["leaves"], data["size"], data["within"]) == ([1.0, 0.5], 2, 0.1) and "[1, 0.5]" in data["answer"]
-    (slip,) = data["slips"]  # the other one is right, within the tolerance
-    assert slip == {"name": "column", "label": "column", "leaves": [2, 3], "says": "You <em>did</em> column."}
-    assert predict(MANY, ..., torch.tensor([math.nan, 1])).for_a_page()["leaves"] == ["nan", 1]  # as JSON can hold it
-    assert [slip["name"] for slip in predict(YES, ..., "yes").for_a_page()["slips"]] == ["no"]
 
 
 # -------------------------------------------------------------------------------------- in the learner's copy
@@ -430,9 +403,3 @@ def test_a_line_that_is_right_by_chance_is_told_so(shell, line, status):
     scores = shell.user_ns["queries"] @ shell.user_ns["keys"].T
     shown = blank("01.my-scores", shell.user_ns["my_scores"], scores)
     assert shown.status == status and ("by chance" in repr(shown)) is (status == "wrong")
-
-
-def test_many_numbers_are_replaced_by_the_line_that_makes_them():
-    few, many = blank(LINE, "show", torch.ones(2)), blank(LINE, "show", torch.ones(4, 8))
-    assert "[1, 1]" in repr(few) and "1, 1" not in repr(many)
-    assert "this cell has the line" in repr(many) and "this cell has the line" in many._repr_html_()

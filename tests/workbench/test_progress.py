@@ -49,14 +49,15 @@ def test_progress_before_the_first_check_names_no_number(monkeypatch):
 
 
 def test_two_notebooks_at_once_lose_nothing(own_folder):
-    halves = list(EXERCISES)[::2], list(EXERCISES)[1::2]
+    ids = list(EXERCISES)[:20]
+    halves = ids[::2], ids[1::2]
     ready = threading.Barrier(len(halves))  # two threads stand for two kernels: each opens the file and its lock anew
     notebooks = [threading.Thread(target=_store_all, args=(own_folder, half, ready.wait)) for half in halves]
     for notebook in notebooks:
         notebook.start()
     for notebook in notebooks:
         notebook.join()
-    assert kept.load(own_folder) == dict.fromkeys(list(EXERCISES), "done")
+    assert kept.load(own_folder) == dict.fromkeys(ids, "done")
 
 
 def _store_all(folder, ids, wait=lambda: None):
@@ -79,9 +80,8 @@ def test_a_notebook_waits_while_another_one_writes(own_folder):
     assert kept.load(own_folder) == {"1.1": "done", "2.1": "done"}
 
 
-def test_no_more_is_promised_where_every_notebook_was_begun():
-    for id in EXERCISES:
-        kept.store(Verdict(id, "wrong"))
+def test_no_more_is_promised_where_every_notebook_was_begun(own_folder):
+    (own_folder / PROGRESS_FILE).write_text(json.dumps(dict.fromkeys(EXERCISES, "tried")))
     assert str(progress()).startswith(f"0 of {len(EXERCISES)} exercises done\n")
 
 

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from attn_lib import scaled_dot_product_attention
-from workbench.behind.measure import megabytes, milliseconds
+from workbench.behind.measure import megabytes
 
 
 def of_length(n):
@@ -21,9 +21,3 @@ def test_megabytes_are_those_of_new_tensors_alone():
 @pytest.mark.parametrize("attend, factor", [(scaled_dot_product_attention, 4), (F.scaled_dot_product_attention, 2)])
 def test_twice_the_length_takes_so_many_times_the_memory(attend, factor):
     assert megabytes(attend, *of_length(1024)) / megabytes(attend, *of_length(512)) == pytest.approx(factor, rel=0.1)
-
-
-def test_milliseconds_are_the_median_of_so_many_runs():
-    runs = []
-    assert milliseconds(runs.append, 1, repeats=3) >= 0
-    assert len(runs) == 3

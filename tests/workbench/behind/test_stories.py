@@ -83,13 +83,6 @@ def test_training_lowers_the_loss_and_all_heads_out_is_deaf(language):
     assert deaf(one)[0][0, -1].equal(deaf(other)[0][0, -1]) and not model(one)[0][0, -1].equal(model(other)[0][0, -1])
 
 
-def test_shares_on_what_tells_stay_between_0_and_1(language):
-    torch.manual_seed(0)
-    heard = language.heard(GPT(68, 55))
-    assert set(heard) == set(stories.TELLS)
-    assert all(shares.shape == (4,) and shares.min() >= 0 and shares.max() <= 1 for shares in heard.values())
-
-
 def test_a_language_of_ones_own_is_drawn_learned_and_judged():
     girls = ["小红"]
 
@@ -107,11 +100,3 @@ def test_a_language_of_ones_own_is_drawn_learned_and_judged():
     assert next(stories.train(model, own.known, 1)) == 1
     assert own.wrong_with("小红 had a cup and a hat . he asked 小明 .") == [("SHE", "he, where she follows")]
     assert own.judge.begins()
-
-
-def test_times_are_shares_of_the_first_way():
-    from workbench.behind.measure import shares_of_time
-
-    ways = {"short": lambda n: sum(range(n)), "long": lambda n: sum(range(20 * n))}
-    (share,) = shares_of_time(ways, 20000)
-    assert share > 5

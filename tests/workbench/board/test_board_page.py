@@ -430,7 +430,7 @@ ASKED = """(text) => {
   const each = ({ name }, values, others = [{}]) =>
     others.flatMap((other) => values.map((value) => ({ ...other, [name]: value })));
   const all = menus.reduce((others, menu) => each(menu, menu.values, others), [{}]);
-  const few = all.length < 50 ? all : menus.flatMap((menu) => each(menu, menu.values));
+  const few = all.length < 20 ? all : menus.flatMap((menu) => each(menu, menu.values));
   const sliders = engine.controls.filter(({ slider }) => slider);
   const ends = sliders.flatMap((slider) => each(slider, [slider.values[0], slider.values.at(-1)]));
   for (const settings of [...few, ...ends]) {

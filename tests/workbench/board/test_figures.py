@@ -239,9 +239,9 @@ COLLIDING = """() => {
   return wrong;
 }"""
 FIGURES = {  # and where their sliders are moved to
-    turn_figure: [(degrees,) for degrees in range(-180, 181, 45)],
-    plane_figure: [(2, 1), (0, 0), (5, 3), (-1, -1), (1, 2), (3, 2)],
-    bank_figure: [(2, 0), (1, 1), (0, 2), (3, 3), (-1, -1), (0, 0), (1.5, 0.5), (0.6, 1.8)],
+    turn_figure: [(degrees,) for degrees in range(-180, 181, 90)],
+    plane_figure: [(2, 1), (0, 0), (5, 3), (-1, -1)],
+    bank_figure: [(2, 0), (3, 3), (-1, -1), (0, 0), (0.6, 1.8)],
     sentence_figure: [(-1,), (1,), (3,)],
 }
 

@@ -41,13 +41,6 @@ def attention_einsum(q, k, v):
     return [torch.einsum("...ij,...jd->...id", weights, v), weights]
 
 
-def attention_in_place(q, k, v):
-    scores = q @ k.mT
-    scores /= math.sqrt(q.size(-1))
-    weights = scores.double().softmax(-1)
-    return weights @ v.double(), weights
-
-
 def cosine_normalized(q, k, v, temperature):
     weights = torch.einsum("...id,...jd->...ij", F.normalize(q, dim=-1), F.normalize(k, dim=-1) / temperature).softmax(
         -1
@@ -87,20 +80,8 @@ def split_heads_chunks(x, num_heads):
     return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
 
 
-def split_heads_unflatten(x, num_heads):
-    return x.double().unflatten(-1, (num_heads, x.size(-1) // num_heads)).permute(0, 2, 1, 3)
-
-
 def merge_heads_einsum(x):
     return torch.einsum("bhnd->bnhd", x).flatten(2)
-
-
-def multi_head_fused(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
-    batch, n, d = x.shape
-    q, k, v = (x @ torch.cat([w_q, w_k, w_v], 1)).view(batch, n, 3, num_heads, d // num_heads).permute(2, 0, 3, 1, 4)
-    if mask is not None and mask.dim() == 3:
-        mask = mask.unsqueeze(1)
-    return F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).reshape(batch, n, d) @ w_o
 
 
 def multi_head_einsum(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
@@ -409,14 +390,9 @@ def accepted_one_by_one(draft, said, keys, values):
     return [*written, said[len(written)].item()], *kept
 
 
-def accepted_as(kind):
-    """10.5 with the tokens in another container."""
-
-    def answer(draft, said, keys, values):
-        tokens, *kept = accepted_one_by_one(draft, said, keys, values)
-        return kind(tokens), *kept
-
-    return answer
+def accepted_as_tensors(draft, said, keys, values):
+    tokens, *kept = accepted_one_by_one(draft, said, keys, values)
+    return [*map(torch.tensor, tokens)], *kept
 
 
 # ---------------------------------------------------------------------------------------------------- lessons 11 to 13
@@ -451,11 +427,6 @@ def next_by_gather(logits, lengths, temperature, top):
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
-def one_more_by_merging(m, l, o, score, value):
-    state = attn_lib.merge((m[None, None], l[None, None], o[None]), (score[None, None], torch.ones(1, 1), value[None]))
-    return state[0][0, 0], state[1][0, 0], state[2][0]
-
-
 def one_more_in_floats(m, l, o, score, value):
     """12.1 with Python's own numbers."""
     m, score = float(m), float(score)
@@ -483,23 +454,6 @@ def in_tiles_with_one_mask(q, k, v, rows, keys, causal):
             state = here if state is None else attn_lib.merge(state, here)
         blocks.append(attn_lib.finish(*state)[0])
     return torch.cat(blocks, dim=-2)
-
-
-def tiles_then_merged(q, k, v, rows, keys, causal):
-    """12.3 with a part for each tile, merged by their log-sum-exps."""
-    offset, outputs = k.size(-2) - q.size(-2), []
-    for top in range(0, q.size(-2), rows):
-        block = q[..., top : top + rows, :] / math.sqrt(q.size(-1))
-        out, lse = block[..., :1] * 0 * v[..., :1, :], torch.full(block.shape[:-1], -math.inf, dtype=q.dtype)
-        for left in range(0, k.size(-2), keys):
-            s = torch.einsum("...id,...jd->...ij", block, k[..., left : left + keys, :])
-            if causal:
-                i, j = torch.arange(block.size(-2))[:, None] + top, torch.arange(s.size(-1)) + left
-                s = torch.where(j > i + offset, -math.inf, s)
-            now = attn_lib.finish(*attn_lib.part(s, v[..., left : left + keys, :]))
-            out, lse = attn_lib.merge_outputs(out, lse, *now)
-        outputs.append(out)
-    return torch.cat(outputs, dim=-2)
 
 
 def block_query_by_query(q, k, v, out, lse, grad_out):
@@ -559,7 +513,6 @@ RIGHT = [
     ("1.3", left_out_as_numbers),
     ("2.1", softmax_in_place),
     ("2.2", attention_einsum),
-    ("2.2", attention_in_place),
     ("2.3", cosine_normalized),
     ("3.1", padding_mask_numbers),
     ("3.2", causal_mask_positions),
@@ -567,9 +520,7 @@ RIGHT = [
     ("3.3", masked_softmax_where),
     ("3.4", packed_mask_positions),
     ("4.1", split_heads_chunks),
-    ("4.1", split_heads_unflatten),
     ("4.2", merge_heads_einsum),
-    ("4.3", multi_head_fused),
     ("4.3", multi_head_einsum),
     ("4.4", pruned_by_chunks),
     ("4.5", AttentionByEinsum),
@@ -601,16 +552,13 @@ RIGHT = [
     ("10.4", bytes_added_up),
     ("10.4", lambda n, e, h, kv, t, bits: torch.tensor(2 * n * (e // h) * kv * t * bits // 8)),
     ("10.5", accepted_one_by_one),
-    ("10.5", accepted_as(np.array)),
-    ("10.5", accepted_as(lambda tokens: [*map(torch.tensor, tokens)])),
+    ("10.5", accepted_as_tensors),
     ("11.1", norm_by_var_mean),
     ("11.2", block_in_one_line),
     ("11.3", loss_by_ignoring),
     ("11.4", next_by_gather),
-    ("12.1", one_more_by_merging),
     ("12.1", one_more_in_floats),
     ("12.2", both_by_sigmoid),
-    ("12.3", tiles_then_merged),
     ("12.3", in_tiles_with_one_mask),
     ("12.4", block_query_by_query),
     ("13.1", block_attention_fused),

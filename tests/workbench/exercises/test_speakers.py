@@ -93,9 +93,10 @@ def model():
 
 
 @pytest.mark.parametrize("id", SPEAKERS)
-def test_the_model_says_what_the_transcript_says(model, id):
-    for shown, said in SPEAKERS[id].says.items():
-        assert speaker.speak(model, SPEAKERS[id].buggy, PROMPTS[shown]) == said
+def test_a_transcript_begins_as_the_model_does(model, id):
+    for shown, text in SPEAKERS[id].says.items():
+        begun = speaker.speak(model, SPEAKERS[id].buggy, PROMPTS[shown], pieces=4)
+        assert begun and text.startswith(begun)
 
 
 @pytest.mark.parametrize("id", SPEAKERS)

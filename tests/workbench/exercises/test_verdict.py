@@ -35,20 +35,14 @@ def columns(text):
     return tables
 
 
-def test_yours_is_yours_and_expected_is_expected():
-    shown = columns(str(wrong(YOURS, EXPECTED)))
-    assert shown == {
-        "yours": [["1.000", "2.000"], ["3.000", "≠4.000"]],
-        "expected": [["1.000", "2.000"], ["3.000", "≠5.000"]],
-    }
-
-
-def test_the_page_shows_the_same_two_tables_in_the_same_order():
-    tables = page(wrong(YOURS, EXPECTED)).find_all("table")
+def test_text_and_page_show_yours_and_then_what_is_expected():
+    verdict = wrong(YOURS, EXPECTED)
+    rows = {"yours": [["1.000", "2.000"], ["3.000", "≠4.000"]], "expected": [["1.000", "2.000"], ["3.000", "≠5.000"]]}
+    assert columns(str(verdict)) == rows
+    tables = page(verdict).find_all("table")
     assert [table.caption.text for table in tables] == ["yours", "expected"]
-    words = [[[cell.text for cell in row.find_all("td")] for row in table.find_all("tr")] for table in tables]
-    assert words[0] == [["1.000", "2.000"], ["3.000", "≠ 4.000"]]
-    assert words[1] == [["1.000", "2.000"], ["3.000", "≠ 5.000"]]
+    for table, wanted in zip(tables, rows.values(), strict=True):
+        assert [[cell.text.replace(" ", "") for cell in row("td")] for row in table("tr")] == wanted
 
 
 def test_both_tables_have_one_scale_of_colours():
@@ -68,14 +62,6 @@ def test_the_first_matrix_that_differs_is_the_one_that_is_shown():
     assert shown["expected [1, 2]"] == [["20.000", "≠21.000"], ["22.000", "23.000"]]
 
 
-def test_a_matrix_that_differs_within_rounding_is_passed_over():
-    expected = torch.ones(3, 2, 2)
-    yours = expected.clone()
-    yours[0] += 2e-6
-    yours[2, 0, 0] = 7
-    assert "yours [2]" in columns(str(wrong(yours, expected)))
-
-
 def test_nan_where_nan_is_expected_is_no_difference():
     expected = torch.full((2, 2, 2), float("nan"))
     yours = expected.clone()
@@ -88,12 +74,6 @@ def test_any_shape_can_be_shown(shape):
     for expected in (torch.zeros(2, 3), torch.zeros(shape)):
         verdict = wrong(torch.ones(shape), expected)
         assert "expected" in str(verdict) and len(page(verdict).find_all("table")) == 2
-
-
-def test_the_first_matrices_are_shown_when_only_dtypes_differ():
-    ones = torch.ones(2, 3, 1, 2)
-    shown = columns(str(wrong(ones, ones.double())))
-    assert shown == {"yours [0, 0]": [["1.000", "1.000"]], "expected [0, 0]": [["1.000", "1.000"]]}
 
 
 def test_a_small_difference_is_shown_with_more_decimals():
@@ -118,13 +98,6 @@ def test_whatever_a_message_holds_stays_words(message):
     assert {tag.name for tag in said.find_all()} <= {"div", "b", "code", "em", "br"}
 
 
-def test_code_and_emphasis_are_marked_up_on_the_page_only():
-    verdict = Verdict("1.1", "wrong", None, "How much *like* takes: `a * b * c` <b>.\n\nRead.")
-    assert str(verdict) == "✗ 1.1: How much like takes: `a * b * c` <b>.\n\nRead."
-    said = page(verdict)
-    assert said.em.text == "like" and said.code.text == "a * b * c" and "<b>." in said.text
-
-
 HINTS = ["First, *one*.", "Then `two`.", "Last."]
 
 
@@ -133,17 +106,6 @@ def test_a_hint_is_folded_however_often_its_cell_was_run():
         details = page(Hint("3.2", HINTS[:count], 3)).find_all("details")
         assert [d.summary.text for d in details] == [f"Hint {i} of 3 for 3.2" for i in range(1, count + 1)]
         assert not any(d.has_attr("open") for d in details)
-
-
-def test_hints_read_the_same_in_text_and_on_the_page():
-    hint = Hint("3.2", HINTS[:2], 3)
-    said = page(hint)
-    assert said.em.text == "one" and said.code.text == "two" and said.small.text in str(hint)
-
-
-def test_the_last_hint_leads_to_the_solution_that_can_be_pasted():
-    assert page(Hint("3.2", HINTS, 3)).small.code.text == 'solution("3.2")'
-    assert "solution" not in str(Hint("3.2", HINTS[:2], 3))
 
 
 def test_no_text_of_an_exercise_shows_its_markup():
@@ -165,13 +127,6 @@ def test_a_solution_is_folded_on_the_page_and_plain_in_text():
 
 
 ROWS = [("1.1", "One <b>", "done"), ("2.1", "Two", "tried"), ("10.1", "Ten", None)]
-
-
-def test_progress_counts_what_is_done_and_lists_the_rest():
-    head, *lines = str(Overview(ROWS)).splitlines()
-    assert "1 of 3" in head and [line.split()[0] for line in lines] == ["1.1", "2.1", "10.1"]
-    assert [("✓" in line, "✗" in line) for line in lines] == [(True, False), (False, True), (False, False)]
-    assert len(str(Overview(ROWS[:1], elsewhere=2))) > len(str(Overview(ROWS[:1])))
 
 
 def test_progress_on_the_page_is_the_same_table():

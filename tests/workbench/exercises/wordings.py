@@ -13,6 +13,7 @@ from torch import nn
 import attn_lib
 from workbench.display.show import plain
 from workbench.exercises.api import verdict_on
+from workbench.exercises.clinic import correct
 from workbench.exercises.engine import runner
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.verdict import Hint, Overview
@@ -85,6 +86,20 @@ def without_bias(ours, theirs):
     ours.load_state_dict({name: torch.zeros_like(p) for name, p in ours.state_dict().items()})
 
 
+def inputs():
+    return torch.randn(2, 3, 8), torch.randn(2, 5, 8), torch.randn(2, 5, 4)
+
+
+def asserts(attention):
+    raise AssertionError("differs")
+
+
+def expects_no_error(attention):
+    w = torch.randn(10, 10)
+    attention(torch.randn(1, 4, 10), w, w, w, w, 4)
+    return True
+
+
 def called_with(arg):
     return small(lambda x: torch.ones(2), probes=[(arg,)]).judge(lambda x: torch.zeros(2))
 
@@ -129,6 +144,81 @@ ANSWERS = [  # to exercises of the course
     ("6.1", (99, "no name", 42, 42)),
     ("6.1", (1, "wrong axis", lambda *args: time.sleep(1), ...)),
     ("6.1", (..., ..., ..., lambda attention: True)),
+    ("6.3", (..., ..., fails)),
+    ("6.3", (..., ..., lambda q, k, v, mask=None: correct.by_library(q, k, v, mask) / 2)),
+    ("6.3", (..., ..., lambda q, k, v, mask=None: correct.by_library(q, k, v) if mask is None else None)),
+    (
+        "6.1",
+        (
+            ...,
+            ...,
+            ...,
+            lambda attention: [attention(*inputs())].sort(),
+        ),
+    ),
+    (
+        "6.1",
+        (
+            ...,
+            ...,
+            ...,
+            asserts,
+        ),
+    ),
+    (
+        "6.1",
+        (
+            ...,
+            ...,
+            ...,
+            lambda attention: "yes",
+        ),
+    ),
+    (
+        "6.1",
+        (
+            ...,
+            ...,
+            ...,
+            lambda attention: torch.ones(3),
+        ),
+    ),
+    (
+        "6.1",
+        (
+            ...,
+            ...,
+            ...,
+            lambda attention: attention(torch.ones(1, 2, 3)),
+        ),
+    ),
+    (
+        "6.1",
+        (
+            ...,
+            ...,
+            ...,
+            lambda attention: 1 / float(attention(*inputs()).sum()) > 1e9,
+        ),
+    ),
+    (
+        "6.20",
+        (
+            ...,
+            ...,
+            ...,
+            lambda attention: attention(*inputs()).shape != (2, 3, 4),
+        ),
+    ),
+    (
+        "6.17",
+        (
+            ...,
+            ...,
+            ...,
+            expects_no_error,
+        ),
+    ),
 ]
 MADE = [  # by exercises that are made for it
     lambda: small(lambda x: (x, x * 2), returns=("the output", "the weights")).judge(lambda x: [x]),

@@ -15,10 +15,10 @@ from shown import CASES, run_of
 from strategies import normal, seeds
 from torch import nn
 
-from attn_lib import MultiHeadAttention, checks, masked_softmax, padding_mask, split_heads
+from attn_lib import MultiHeadAttention, masked_softmax, split_heads
 from workbench.display.colours import on_any
 from workbench.display.plots import Figure
-from workbench.trace import trace
+from workbench.trace import record, trace
 
 
 def attention(q, k, v):
@@ -48,18 +48,11 @@ def test_page_says_what_the_text_says(title):
 
 READS = {  # as it is written, of a matrix x, whole numbers i and a mask b → as it reads
     "x @ x.mT": "@",
-    "torch.matmul(x, x.mT)": "@",
     "2 * x": "* 2",
     "1 - x": "1 -",
-    "2 / x": "2 /",
-    "2**x": "2 **",
-    "x // 2": "// 2",
-    "2 % x": "2 %",
-    "x != 1": "!= 1",
     "1 < x": "> 1",
     "-x": "-",
     "~b": "~",
-    "b | b": "|",
     "torch.bitwise_and(b, b)": "&",
     "torch.logical_not(b)": "~",
     "torch.subtract(x, 2)": "- 2",
@@ -68,26 +61,19 @@ READS = {  # as it is written, of a matrix x, whole numbers i and a mask b → a
     "torch.add(x, x, alpha=2)": "add(alpha=2)",
     "torch.div(x, 2, rounding_mode='floor')": "div(2, rounding_mode='floor')",
     "x.T": ".T",
-    "x.mH": ".mH",
-    "(x + 0j).real": ".real",
     "x[i]": "[·]",
     "x[:, None]": "[:, None]",
     "x[..., ::2]": "[..., ::2]",
     "x.to(x)": "to(float32)",
     "x.to('cpu', dtype=torch.float64)": "to('cpu', dtype=float64)",
     "x.softmax(-1)": "softmax(dim=-1)",
-    "F.softmax(x, 1)": "softmax(dim=1)",
     "nn.Softmax(dim=-1)(x)": "softmax(dim=-1)",
     "x.sum(dim=-1, keepdim=True)": "sum(dim=-1, keepdim=True)",
     "x.sum([0, 1])": "sum(dim=(0, 1))",
-    "x.max(-1)": "max(dim=-1)",
     "x.masked_fill(x > 0, -math.inf)": "masked_fill(·, -inf)",
-    "torch.where(b, x, 0.0)": "where(·, 0)",
     "torch.einsum('ij,kj->ik', x, x)": "einsum('ij,kj->ik')",
     "torch.cat([x, x], dim=-1)": "cat(dim=-1)",
-    "torch.stack((x, x))": "stack",
     "x.reshape(2, -1)": "reshape(2, -1)",
-    "x.expand((4, 4))": "expand((4, 4))",
     "F.dropout(x, 0.1, training=False)": "dropout(p=0.1, training=False)",
     "F.layer_norm(x, (4,))": "layer_norm((4,), eps=1e-05)",
     "torch.tensor([0, 1, 2, 3, 4, 5, 6, 7, 8])": "tensor((0, 1, 2, 3, 4, 5, 6, 7, …))",
@@ -103,26 +89,11 @@ def test_operation_reads_as_it_is_written(written, read):
     assert operations(run)[-1] == read
 
 
-def test_code_without_a_file_is_traced_without_lines():
-    names = {}
-    exec("def fn(x):\n    return x.relu() + 1", names)
-    assert repr(trace(names["fn"], normal(2, 2))).splitlines()[1].split()[:2] == ["0", "relu"]
-    assert operations(trace(F.softmax, normal(2, 2), dim=-1)) == ["softmax(dim=-1)"]
-
-
 def test_library_call_is_open_where_it_is_asked_for():
     run = trace(lambda x: masked_softmax(x, x > 0), normal(3, 3))
     assert "masked_fill" not in repr(run) and "masked_fill(·, 0)" in run.as_text(inner=True)
     assert run["1.4"].operation == "where" and "Inside masked_softmax" in run[1]._repr_html_()
     assert len(re.findall(r"^ *line \d", run.as_text(inner=True), re.M)) == 1, "only the learner's own have numbers"
-
-
-def test_argument_checks_of_the_library_are_not_shown():
-    run = trace(padding_mask, torch.tensor([1, 3]), 4)
-    assert operations(run) == ["as_tensor", "arange(4, device=cpu)", "[:, None]", "<", "[:, None]"]
-    names = {}
-    exec(compile("def check(x):\n    assert x.isfinite().all()", checks.__file__, "exec"), names)
-    assert operations(trace(lambda x: names["check"](x) or x * 2, normal(2))) == ["* 2"]
 
 
 def test_multi_head_attention_of_pytorch_is_seen_inside():
@@ -202,16 +173,6 @@ def test_weights_are_what_adds_up_to_1_in_each_row(matrix, are_weights):
     assert isinstance(trace(lambda x: x * 1, matrix).show(0), Figure) == are_weights
 
 
-def test_value_stays_as_it_was_at_its_step():
-    def fn(x):
-        y = x * 2
-        y.add_(1)
-        return y
-
-    run = trace(fn, torch.ones(2))
-    assert run[0].value.tolist() == [2, 2] and run[1].value.tolist() == [3, 3]
-
-
 def test_large_results_are_kept_as_a_summary_only():
     run = trace(lambda x: x * 2, normal(400, 400))
     assert run[0].value is None and run[0].kept.sample.numel() <= 1024
@@ -220,11 +181,13 @@ def test_large_results_are_kept_as_a_summary_only():
     assert re.search(r"too large to keep: from −[\d.]+ to \d", repr(run[0])) and "too large" in run[0]._repr_html_()
 
 
-def test_long_run_is_cut_short_and_says_so():
-    run = trace(lambda x: [x := x + 1 for _ in range(2500)][-1], torch.zeros(10_000))
-    assert "2000 operations, 500 more not shown" in repr(run) and len(repr(run).splitlines()) < 200
-    assert sum(step.value.numel() for step in run.operations if step.value is not None) <= 2**22
-    assert torch.equal(run.output, torch.full((10_000,), 2500.0))
+def test_long_run_is_cut_short_and_says_so(monkeypatch):
+    monkeypatch.setattr(record, "MOST_STEPS", 200)
+    monkeypatch.setattr(record, "KEPT_TOGETHER", 1000)
+    run = trace(lambda x: [x := x + 1 for _ in range(250)][-1], torch.zeros(10))
+    assert "200 operations, 50 more not shown" in repr(run) and len(repr(run).splitlines()) < 200
+    assert sum(step.value.numel() for step in run.operations if step.value is not None) <= 1000
+    assert torch.equal(run.output, torch.full((10,), 250.0))
 
 
 def test_results_without_numbers_show_their_shapes():

@@ -163,7 +163,7 @@ def why_ask():
     "Barks asks with other numbers. What are its scores?",
     minutes=0.5,
     say="""
-    This is the arrow that you have just turned, turned by 37 degrees. One matrix product has changed to whom
+    This is the arrow of the last slide, 37 degrees from where it began. One matrix product has changed to whom
     the verb attends.
     """,
     hall="The query of barks is (2, 1): what is its score with dog, and with barks? Shout. [6 and 4]",
@@ -229,7 +229,7 @@ def four_words():
     """,
     hall="""
     Which boxes hold one row for each token, and which hold one number for each pair of tokens? Shout.
-    [Pairs: scores and weights. The three W hold neither. All others: a row for each token.]
+    [Pairs: scores and weights. All others: a row for each token.]
     """,
 )
 def which_are_pairs():
@@ -250,7 +250,7 @@ def one_row_each(TOKENS, X):
 @slide(
     "Which inputs make the first number of a query?",
     minutes=0.5,
-    say="Cover all of W_q with your hand but its first column, and add up 1·1 + 0·1 for the token I.",
+    say="Cover all of W_q except its first column with your hand, and add up 1·1 + 0·1 for the token I.",
 )
 def one_column(W_k, W_q, W_v):
     return [
@@ -573,14 +573,14 @@ def all_outputs(outputs, TOKENS, values, weights):
 
 
 @slide(
-    "Each arrow is one line of code. Which line?",
+    "One line of code fills each box. Which line?",
     minutes=0.5,
     say="""
     The map is full. Follow I once more from left to right. Say that the hall has now seen all of
     self-attention.
     """,
     hall="""
-    Which line of code is each arrow? Shout. [Three products with W, one with keys.T, softmax, one with the
+    Which line is it? Shout, box by box. [Three products with W, one with keys.T, softmax, one with the
     values.]
     """,
 )
@@ -641,7 +641,7 @@ def rounded_weights(outputs, rounded, values, weights):
     "I to tea over 0.7: which entry of W_k?",
     minutes=3,
     say="""
-    Read the task, then wait half a minute before you touch anything. Click W_k row 3 column 3 and press the up
+    Read the task, then wait half a minute before you touch anything. Click W_k row 1 column 3 and press the up
     arrow: I gives tea 0.79, and like gives itself 0.88. Answer the board's question, and the task is done. Undo.
     Then change W_v row 1 column 1 to 5 and show that no weight changes. Last, set Weights to "rounded to one
     digit" and read the first output. Play shows the steps one by one. Say three sentences: a parameter acts on

@@ -13,8 +13,8 @@ from . import on_board, slide
     "Any shape, and one division more",
     minutes=1,
     say="""
-    Read the three promises. The third, why a root, takes the second half of the time. Shift+Enter runs the
-    imports, which no slide shows; the first run takes a few seconds.
+    Read the three goals in the notebook's first cell. The third, why a root, takes the second half of the time.
+    Shift+Enter runs the imports, which no slide shows; the first run takes a few seconds.
     """,
 )
 def title(W_k, W_q, X):
@@ -565,12 +565,13 @@ def summary():
 
 
 @slide(
-    "Two functions, now written by you",
+    "Three functions, now written by you",
     minutes=3,
     say="""
     Let students write 2.1 now, in pairs. Common mistakes are a missing keepdim=True, and the maximum of all numbers
     in place of that of each row; check names both. 2.2 is for home, from an empty cell. There, common mistakes are
-    .T in place of transpose(-2, -1), d_v in place of d_k, and softmax over the wrong axis. Next come sentences of
+    .T in place of transpose(-2, -1), d_v in place of d_k, and softmax over the wrong axis. 2.3, cosines in place of
+    scores, is for pairs. Next come sentences of
     different lengths, and models that must not look at later words.
     """,
     hall="""
@@ -579,4 +580,7 @@ def summary():
     """,
 )
 def exercises():
-    return Tiles([["a softmax right\nfor a million", "attention, from\nan empty cell"]], columns=["2.1", "2.2"])
+    return Tiles(
+        [["a softmax right\nfor a million", "attention, from\nan empty cell", "divided by\ntheir lengths"]],
+        columns=["2.1", "2.2", "2.3"],
+    )

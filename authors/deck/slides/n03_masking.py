@@ -78,7 +78,7 @@ def every_query(padding_mask, real):
                 "→",
                 Matrix(
                     rows,
-                    name="each query of sentence 2",
+                    name="queries, second sentence",
                     thing="weights",
                     left=["I", "like", "padding"],
                     top=["I", "like", "padding"],
@@ -273,7 +273,7 @@ def where_the_triangle(causal_mask):
     "Two masks, one sentence. Which pairs remain?",
     minutes=0.5,
     say="""
-    Read the counts of the second sentence aloud: 1, 2, 3, 3, 3. Above: the same five by five three times.
+    Read the counts of the second sentence aloud: 1, 2, 3, 3, 3. Above: three masks of five by five.
     Below, point at the two rows: with two queries and five keys the two conventions
     differ.
     """,
@@ -353,11 +353,11 @@ def nobody_left(dead_row, empty, nothing_left):
     "A million below zero. What does padding get?",
     minutes=1.5,
     say="""
-    65504 is the largest float16. Of the three mistakes, only this one raises an error. Put the three numbers on the
-    blackboard and cross out nothing: softmax looks only at the largest.
+    Of the mistakes with fill values only one raises an error: a number too large for float16, whose largest is 65504.
+    Put the three numbers on the blackboard and ask which is the largest: −10⁶, that of the padding.
     """,
     hall="""
-    Keys 1 and 2 are allowed, key 3 is padding. What does the padding get? Hands for all, a third, 0. [All of
+    Keys 0 and 1 are allowed, key 2 is padding. What does the padding get? Hands for all, a third, 0. [All of
     it: 1]
     """,
     choices="runaway",
@@ -456,7 +456,7 @@ def where_nan_is_born(one_empty, scores, value):
     This is the padded sentence, backwards, so X and the weights are transposed. The query of the padding
     is masked along with its keys: its row has no allowed key, and is drawn here as a column of NaN. The
     loss does not use it, so its gradient is a row of zeros. 0 · NaN is NaN, and a sum with NaN is NaN; what the other
-    sentence adds is finite. After one step of training every number of W_v is. With masked_softmax there is
+    sentence adds is finite. After one step of training every number of W_v is NaN. With masked_softmax there is
     no NaN to come back: run the last cell.
     """,
     hall="""
@@ -486,8 +486,9 @@ def nan_in_the_gradient(batch, gradient, pair_mask, plain_softmax, real, scores)
     "Half of the weights dropped. And the others?",
     minutes=1,
     say="""
-    0 and 0.5, never 0.25: the weights that remain are doubled. In training only; eval() switches it off.
-    The last lines compare with PyTorch's own. From here on the function is imported.
+    0 and 0.5, never 0.25: the weights that remain are doubled. This is for training only, and the function does not
+    know it: set dropout_p to 0 outside. The last lines compare with PyTorch's own. From here on the function is
+    imported.
     """,
 )
 def dropout():
@@ -553,9 +554,8 @@ def two_meanings(triangle):
     "A mask of 1.0 and 0.0: I attends to how many?",
     minutes=1.5,
     say="""
-    Go slowly: code that moves from one of these functions to another goes wrong here. A float mask
-    must hold 0 and −∞. Only the bool mask and this one agree. The kindest function is the one that refuses
-    a mask of integers.
+    Go slowly: code that moves from one of these functions to another goes wrong here. A float mask must hold 0 and
+    −∞; then it hides what the bool mask hides. It is kindest to refuse a float mask, as our own function does.
     """,
     hall="""
     A mask of 1.0 and 0.0 instead of True and False: which keys does the first token attend to? Hands for
@@ -614,10 +614,10 @@ def summary():
     "Four functions, now yours",
     minutes=0,
     say="""
-    Name the four exercises, and that 3.3 has two answers which both pass. In 3.2 the usual answer has the
+    Name the four exercises, and that 3.3 can be written in more than one way. In 3.2 the usual answer has the
     triangle at the top left: right for a square, wrong for two queries and five keys, which check tries. In
-    3.3 a correction after softmax leaves NaN in the gradient although the numbers look right;
-    check looks at gradients too. 3.4 needs both masks of today, and a third condition. Next: several
+    3.3 NaN that is replaced after softmax stays in the gradient, although the numbers look right;
+    check looks at gradients too. 3.4 needs the causal mask and one more condition: the same text. Next: several
     attentions side by side.
     """,
 )

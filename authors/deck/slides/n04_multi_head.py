@@ -271,7 +271,7 @@ def one_product(listed, stacked):
     "Two heads: what does head 0 get?",
     minutes=1.5,
     say="""
-    Read one number aloud: 12 is token 1, feature 2. One at a time. view reads the numbers in their
+    Read one number aloud: 12 is token 1, feature 2. view reads the numbers in their
     order and only divides them anew.
     """,
     hall="""
@@ -296,8 +296,8 @@ def head_0(numbered, split):
     "The same shape by view alone. What does head 0 get?",
     minutes=1.5,
     say="""
-    Read the twelve numbers aloud in order and cut after every second one. Follow the dark colour. At first it
-    stays in one head; with view alone it is in both.
+    Read the twelve numbers aloud in order and cut after every second one. Follow token 0: with view alone both its
+    halves are in head 0, and head 1 has nothing of it.
     """,
     hall="And with view alone? Three pairs, on paper. [(0, 1), (2, 3), (10, 11)]",
 )
@@ -418,8 +418,8 @@ def mask_for_heads(for_heads, padding_mask):
     "The list of heads, the one product: how far apart?",
     minutes=1,
     say="""
-    Head 1 in sentence 1, whose last two tokens are padding. The comparison is the point: the same numbers by
-    heads and in one.
+    The slide shows head 1 in sentence 1, whose last two tokens are padding. The comparison is the point: the same
+    numbers by heads and in one.
     """,
 )
 def two_ways(batch, lengths_mask, listed, weights):
@@ -491,7 +491,7 @@ def mask_without_axis(per_sentence, seen):
 
 
 @slide(
-    "All heads in the batch: whose length comes when?",
+    "All heads in the batch: lengths in which order?",
     minutes=1,
     say="""
     Write the four rows on the board as sentence 0 head 0, sentence 0 head 1 and so on, then the lengths
@@ -521,7 +521,7 @@ def heads_in_the_batch(lengths):
     "Which of the two tests shows the damage?",
     minutes=0.5,
     say="""
-    Outputs of about 0.6 are off by as much as 1.5; on ones nothing is seen. Constant input hides every wrong
+    Outputs of about 0.6 are off by as much as 1.55; on ones nothing is seen. Constant input hides every wrong
     weight.
     """,
 )
@@ -540,8 +540,8 @@ def repeat_damage(damage):
     "√768 in place of √64: how large is a score?",
     minutes=1.5,
     say="""
-    Which features meet in the dot product? Those of one head. 0.04 is hardly more than the even 0.02: such a
-    head has no preferences.
+    Which features meet in the dot product? Those of one head. With 50 keys the largest weight is then
+    about 0.04, and equal weights would be 0.02: such a head has hardly any preference.
     """,
     hall="""
     Divided by √768 instead of √64: how large is a score? Hands for 1, about 0.3, about 0.1. [0.29]
@@ -567,8 +567,8 @@ def wrong_root(raw, too_small):
     "Ten features, four heads: over how many tokens?",
     minutes=1.5,
     say="""
-    40 numbers are 5 tokens of 8. The way back hides it. Twelve numbers, cut by eight: only multiples of four
-    tokens slip through.
+    40 numbers are 5 tokens of 8. The way back hides it. Ten numbers a token, cut by eight: only multiples of
+    four tokens slip through.
     """,
     hall="Four tokens go in. Over how many does each head attend? Hands for 4 and for 5. [5]",
     choices="fake-tokens",
@@ -611,9 +611,10 @@ def summary():
     "Split, merge, and all of it",
     minutes=1.5,
     say="""
-    Now, in pairs. view alone has the right shape, and check shows what was mixed. The others are for home:
-    4.2 is 4.1 backwards, where reshape without the transpose is the usual mistake; in 4.3 it is the scale, embed_dim
-    in place of head_dim; 4.5 is the class that the next lesson goes on with. Next: is it what PyTorch computes?
+    Now, in pairs. view alone has the right shape, and check shows what was mixed. The others are for home: 4.2 is
+    4.1 backwards, where reshape without the transpose is the usual mistake; in 4.3 it is the scale, embed_dim in
+    place of head_dim; 4.4 takes heads out; 4.5 is the class that the next lesson goes on with. Next: is it what
+    PyTorch computes?
     """,
     hall="""
     Who has it? Show of hands after two minutes. [view(batch, n, num_heads, -1), then transpose(1, 2)]

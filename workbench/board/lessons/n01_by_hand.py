@@ -79,7 +79,7 @@ def sentence_figure(link=()):
 
 def plane_figure():
     """The keys as points, and lines of equal score with *I*, for whose query a key's second number counts nothing."""
-    asks = "The keys of *like* and *tea* are on one line. Drag *tea* to its other side: which key has the higher score?"
+    asks = "The keys of *like* and *tea* are on one line. Drag *tea* across it: which key has the higher score?"
     figure = Plane(axes=(0, 2), reach=((-1, 5), (-1, 3)), asks=asks)
     return Board(*_parts("scores", ARITHMETIC[:1]), title="Keys in a plane", figure=figure)
 

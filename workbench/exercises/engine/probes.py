@@ -5,6 +5,12 @@ import copy
 import torch
 from torch import nn
 
+SIZES_OF_EXAMPLES_AND_MODELS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 20, 32, 64, 100, 128, 256, 512, 768, 1024)
+# What learners type in place of the root of a size: the root of one that they have seen, also rounded, or the size
+TYPED_DIVISORS = sorted(
+    {typed for size in SIZES_OF_EXAMPLES_AND_MODELS for typed in (size**0.5, round(size**0.5, 2), float(size))}
+)
+
 
 def normal(*shape, seed=0):
     """Random numbers with mean 0 and variance 1, the same each time, whatever the notebook's own seed and dtype."""

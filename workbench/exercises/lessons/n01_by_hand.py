@@ -8,7 +8,7 @@ from attn_lib.examples import OTHER_X, W_k, W_q, W_v, X, self_attention_steps
 
 from ..engine.function import function
 from ..engine.numbers import numbers
-from ..engine.probes import normal
+from ..engine.probes import TYPED_DIVISORS, normal
 
 # ----------------------------------------------------------------------------------------------------------- 1.1
 
@@ -57,9 +57,13 @@ def rounded():
     return _with_weights_to(1)
 
 
-@second_output.misconception(reread="01#text-34")
+def _divided_by_hand(divisor):
+    return lambda: torch.softmax(_steps().scores[1] / divisor, dim=0) @ _steps().values
+
+
+@second_output.misconception(reread="01#text-34", forms=[_divided_by_hand(divisor) for divisor in (3, 2, 4)])
 def scaled():
-    """These are the numbers with scores divided by √3.
+    """These are the numbers that come out if the scores are divided, by √3 or another number.
 
     Most texts divide by √d_k, and we will do so from notebook 2 on. In this exercise the scores are not divided.
     """
@@ -133,11 +137,11 @@ def wrong_axis():
     return torch.softmax(_steps().scores, dim=0)[1] @ _steps().values
 
 
-@second_output.misconception(reread="01#why-ask")
+@second_output.misconception(reread="01#why-ask", forms=[lambda: _steps().weights[1] @ _steps().queries])
 def keys_for_values():
-    """The weights were applied to the keys.
+    """The weights were applied to the keys, or to the queries.
 
-    Keys decide how much is taken from each token, values are what is taken.
+    Queries and keys decide how much is taken from each token, values are what is taken.
     """
     return _steps().weights[1] @ _steps().keys
 
@@ -158,6 +162,88 @@ def uniform():
     Equal weights would be right if all scores were equal. These scores are not.
     """
     return _steps().values.mean(dim=0)
+
+
+@second_output.misconception(reread="01#text-23")
+def values_added_up():
+    """The three values were added up as they are.
+
+    Each value has to be multiplied by its weight first, so that the output is an average of the values.
+    """
+    return _steps().values.sum(dim=0)
+
+
+@second_output.misconception(reread="01#text-18", forms=[lambda: _steps().scores[1].exp()])
+def not_divided():
+    """e to each score was not divided by the sum of all three.
+
+    The three numbers are positive, but they do not sum to 1 yet. Each divided by their sum is a weight.
+    """
+    return _steps().scores[1].exp() @ _steps().values
+
+
+@second_output.misconception(reread="01#text-18", forms=[lambda: _to_a_power_of(2.0)])
+def other_base():
+    """The base is not e.
+
+    A key of a calculator that says 10ˣ has another base. Softmax takes powers of e = 2.718….
+    """
+    return _to_a_power_of(10.0)
+
+
+def _to_a_power_of(base):
+    powers = base ** _steps().scores[1]
+    return powers / powers.sum() @ _steps().values
+
+
+@second_output.misconception(
+    reread="01#text-12",
+    forms=[
+        lambda: torch.softmax(_steps().keys[1] @ _steps().keys.T, dim=0) @ _steps().values,  # inputs: the same here
+        lambda: torch.softmax(_steps().queries[1] @ _steps().queries.T, dim=0) @ _steps().values,
+    ],
+)
+def no_query_with_a_key():
+    """The scores are not those of a query with the keys.
+
+    They compare keys with keys, queries with queries, or the rows of the inputs as they are. A score is the dot product
+    of a query and a key.
+    """
+    x = OTHER_X.double()
+    return torch.softmax(x[1] @ x.T, dim=0) @ _steps().values
+
+
+@second_output.misconception(reread="01#text-07", forms=[lambda: _steps().keys[1], lambda: _steps().queries[1]])
+def before_the_scores():
+    """This is the value, the key or the query of *drink*, not its output.
+
+    The output of *drink* is made of the values of all three tokens: each is multiplied by its weight, and these are
+    added up.
+    """
+    return _steps().values[1]
+
+
+@second_output.misconception(reread="01#text-18")
+def column_of_weights():
+    """The weights come from a column, not from a row.
+
+    A column says how much each query takes from *drink*. The output of *drink* needs its row: how much *drink* takes
+    from each token.
+    """
+    return _steps().weights[:, 1] @ _steps().values
+
+
+@second_output.misconception(reread="01#text-27", forms=[lambda: _of_tokens([0, 2])])
+def tokens_left_out():
+    """A token was left out: *coffee*, or *drink* itself.
+
+    Here each word attends to every word of the sentence, to itself and to later ones too: there are three weights.
+    """
+    return _of_tokens([0, 1])
+
+
+def _of_tokens(which):
+    return torch.softmax(_steps().scores[1, which], dim=0) @ _steps().values[which]
 
 
 # ----------------------------------------------------------------------------------------------------------- 1.2
@@ -218,17 +304,110 @@ def _divided_by(divisor):
     reread="01#text-34",
     forms=[
         lambda x, w_q, w_k, w_v: unscaled(x, w_q / w_q.size(1), w_k, w_v),
-        _divided_by(lambda x, w_v: x.size(-1) ** 0.5),
+        *(_divided_by(lambda x, w_v, axis=axis: x.size(axis) ** 0.5) for axis in (-1, 0)),
+        *(_divided_by(lambda x, w_v, axis=axis: x.size(axis)) for axis in (-1, 0)),
         _divided_by(lambda x, w_v: w_v.size(-1) ** 0.5),
+        _divided_by(lambda x, w_v: w_v.size(-1)),
+        *(_divided_by(lambda x, w_v, typed=typed: typed) for typed in TYPED_DIVISORS),
     ],
 )
 def scaled(x, w_q, w_k, w_v):
     """You divided the scores. In this exercise they are not divided.
 
-    Most texts divide them by √d_k, and we will do so from notebook 2 on. In the example by hand they were not divided
-    either.
+    Most texts divide them by √d_k, and we will do so from notebook 2 on; no other size, and no number that you type,
+    could take its place there. In the example by hand the scores were not divided either.
     """
     return unscaled(x, w_q / w_q.size(1) ** 0.5, w_k, w_v)
+
+
+@self_attention.misconception(
+    reread="01#text-34",
+    forms=[
+        lambda x, w_q, w_k, w_v: unscaled(x, w_q, w_k, w_v) / w_q.size(1),
+        lambda x, w_q, w_k, w_v: unscaled(x, w_q, w_k, w_v) / 3**0.5,
+    ],
+)
+def scaled_after(x, w_q, w_k, w_v):
+    """The weights, or the outputs, are divided by something.
+
+    Then the weights of a row no longer sum to 1, and the outputs are too small. In this exercise nothing is divided,
+    neither before softmax nor after it.
+    """
+    return unscaled(x, w_q, w_k, w_v) / w_q.size(1) ** 0.5
+
+
+@self_attention.misconception(
+    reread="01#text-12",
+    forms=[lambda x, w_q, w_k, w_v: torch.softmax((x @ w_k) @ (x @ w_k).T, dim=-1) @ (x @ w_v)],
+)
+def no_query_with_a_key(x, w_q, w_k, w_v):
+    """Queries are compared with queries, or keys with keys.
+
+    Then the scores are symmetric for all inputs, and one matrix is not used. A score is the dot product of a query,
+    `x @ w_q`, and a key, `x @ w_k`.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_q).T, dim=-1) @ (x @ w_v)
+
+
+@self_attention.misconception(reread="01#text-18")
+def not_divided_by_the_sum(x, w_q, w_k, w_v):
+    """e to each score is not divided by the sum of its row.
+
+    The exponentials are positive, but a row of them does not sum to 1 yet. `torch.softmax(scores, dim=-1)` does both.
+    """
+    return torch.exp((x @ w_q) @ (x @ w_k).T) @ (x @ w_v)
+
+
+@self_attention.misconception(reread="01#text-23")
+def added_up_over_queries(x, w_q, w_k, w_v):
+    """The weighted values are added up over the queries, not over the keys.
+
+    With all queries at once the weighted values have three axes: query, key and feature. The keys are axis 1. The
+    product `weights @ values` multiplies and adds up over the keys.
+    """
+    weights = torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1)
+    return (weights[:, :, None] * (x @ w_v)).sum(dim=0)
+
+
+@self_attention.misconception(reread="01#text-18")
+def best_key_alone(x, w_q, w_k, w_v):
+    """Each query takes the value of one key alone, that with the highest score.
+
+    `argmax` gives all weight to one key. Softmax gives some weight to each key.
+    """
+    return (x @ w_v)[((x @ w_q) @ (x @ w_k).T).argmax(dim=-1)]
+
+
+def _not_itself(x, w_q, w_k, w_v, fill=-torch.inf):
+    scores = (x @ w_q) @ (x @ w_k).T
+    return torch.softmax(scores.masked_fill(torch.eye(len(x), dtype=torch.bool), fill), dim=-1) @ (x @ w_v)
+
+
+@self_attention.misconception(reread="01#text-18", forms=[partial(_not_itself, fill=-1e9)])
+def itself_left_out(x, w_q, w_k, w_v):
+    """A token does not attend to itself.
+
+    In the example *like* gives itself a weight of 0.98. Each query is compared with every key, also with that of its
+    own token.
+    """
+    return _not_itself(x, w_q, w_k, w_v)
+
+
+@self_attention.misconception(
+    reread="01#text-27",
+    forms=[
+        lambda x, w_q, w_k, w_v: unscaled(x[:3], w_q, w_k, w_v),
+        lambda x, w_q, w_k, w_v: unscaled(x, w_q, w_k, w_v)[:3],
+    ],
+)
+def three_tokens(x, w_q, w_k, w_v):
+    """Your function works for three tokens only.
+
+    Three is the number of tokens of *I like tea*. Here there may be any number: `len(x)`, or a matrix product, which
+    needs no number at all.
+    """
+    outputs = unscaled(x, w_q, w_k, w_v)
+    return torch.stack([outputs[i] for i in range(3)])
 
 
 @self_attention.misconception(reread="01#text-18")
@@ -331,11 +510,14 @@ def inputs_for_values(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ x
 
 
-@self_attention.misconception(reread="01#why-ask")
+@self_attention.misconception(
+    reread="01#why-ask",
+    forms=[lambda x, w_q, w_k, w_v: torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ (x @ w_q)],
+)
 def keys_for_values(x, w_q, w_k, w_v):
-    """The weights are applied to the keys.
+    """The weights are applied to the keys, or to the queries.
 
-    Keys decide how much is taken from each token, values are what is taken.
+    Queries and keys decide how much is taken from each token, values are what is taken.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ (x @ w_k)
 
@@ -349,11 +531,16 @@ def weights(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1)
 
 
-@self_attention.misconception(reread="01#text-29")
+@self_attention.misconception(
+    reread="01#text-29",
+    forms=[
+        lambda x, w_q, w_k, w_v: torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1).round(decimals=2) @ (x @ w_v),
+    ],
+)
 def rounded(x, w_q, w_k, w_v):
     """The weights are rounded on the way.
 
-    One decimal looks neat on paper, but it makes the outputs wrong: by up to 0.3 in the example.
+    Neat numbers make the outputs wrong: with one decimal by up to 0.3 in the example.
     """
     return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1).round(decimals=1) @ (x @ w_v)
 
@@ -402,8 +589,8 @@ def entry_by_entry(x, w_q, w_k, w_v):
 def matrices_turned(x, w_q, w_k, w_v):
     """The matrices are transposed.
 
-    `nn.Linear` stores its weight transposed and computes `x @ w.T`. Here a query is `x @ w_q`. With a square matrix
-    both have the right shape.
+    Much code has `x @ w.T`, because PyTorch's own layers keep their matrices transposed (notebook 4). Here a query is
+    `x @ w_q`. With a square matrix both have the right shape.
     """
     return unscaled(x, w_q.T, w_k.T, w_v.T)
 
@@ -480,8 +667,8 @@ def zeroed_input(x, w_q, w_k, w_v, j):
 def shares_that_do_not_sum_to_one(x, w_q, w_k, w_v, j):
     """The weight of token j is not divided among the others: the rest of a row no longer sums to 1.
 
-    The weights of token j are set to 0 after softmax, or its value is set to 0. Softmax has to be taken over the tokens
-    that are left, so that their weights sum to 1 again.
+    If the weights of token j become 0 after softmax, or its value becomes 0, an output moves by weight times value.
+    Softmax has to be taken over the tokens that are left, so that their weights sum to 1 again.
     """
     weights = torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) * _others(x, j)
     return _moved(x, w_q, w_k, w_v, j, (weights @ (x @ w_v))[_others(x, j)])
@@ -566,3 +753,98 @@ def key_hidden_and_row_kept(x, w_q, w_k, w_v, j):
     """
     scores = ((x @ w_q) @ (x @ w_k).T).masked_fill(~_others(x, j), -torch.inf)
     return (unscaled(x, w_q, w_k, w_v) - torch.softmax(scores, dim=-1) @ (x @ w_v)).norm(dim=-1)
+
+
+def _left_out_divided(divisor):
+    def code(x, w_q, w_k, w_v, j):
+        return left_out(x, w_q / divisor(x, w_q), w_k, w_v, j)
+
+    return code
+
+
+@matters.misconception(
+    reread="01#text-34",
+    forms=[
+        _left_out_divided(lambda x, w_q: w_q.size(1)),
+        _left_out_divided(lambda x, w_q: x.size(-1) ** 0.5),
+        *(_left_out_divided(lambda x, w_q, typed=typed: typed) for typed in TYPED_DIVISORS),
+    ],
+)
+def scaled_scores(x, w_q, w_k, w_v, j):
+    """The scores are divided by something, and the distances become others.
+
+    As in 1.2, the scores are not divided here. From notebook 2 on we divide them by √d_k.
+    """
+    return _left_out_divided(lambda x, w_q: w_q.size(1) ** 0.5)(x, w_q, w_k, w_v, j)
+
+
+def _without(x, w_q, w_k, w_v, which):
+    return (unscaled(x, w_q, w_k, w_v)[which] - unscaled(x[which], w_q, w_k, w_v)).norm(dim=-1)
+
+
+@matters.misconception(
+    reread="01#text-27",
+    forms=[
+        lambda x, w_q, w_k, w_v, j: _without(x, w_q, w_k, w_v, torch.arange(len(x)) != 0),
+        lambda x, w_q, w_k, w_v, j: _without(x, w_q, w_k, w_v, torch.arange(len(x)) != 2),
+        lambda x, w_q, w_k, w_v, j: _without(x, w_q, w_k, w_v, torch.arange(len(x)) != j - 1),
+        lambda x, w_q, w_k, w_v, j: _without(x, w_q, w_k, w_v, torch.arange(len(x)) != j + 1),
+    ],
+)
+def another_token(x, w_q, w_k, w_v, j):
+    """Another token is left out than token j, for example always the last.
+
+    Token `j` is row j of x, and rows are counted from 0.
+    """
+    return _without(x, w_q, w_k, w_v, torch.arange(len(x)) != len(x) - 1)
+
+
+@matters.misconception(
+    reread="01#text-27",
+    forms=[lambda x, w_q, w_k, w_v, j: _without(x, w_q, w_k, w_v, torch.arange(len(x)) < j)],
+)
+def other_rows_kept(x, w_q, w_k, w_v, j):
+    """Not all of the other tokens are kept: only token j, or only those before it.
+
+    `x[torch.arange(len(x)) != j]` has all rows except row j, those before it and those after it.
+    """
+    return _without(x, w_q, w_k, w_v, torch.arange(len(x)) == j)
+
+
+@matters.misconception(reread="01#text-27")
+def three_tokens(x, w_q, w_k, w_v, j):
+    """Your function works for three tokens only.
+
+    Three is the number of tokens of *I like tea*. Here there may be any number: `len(x)`.
+    """
+    return _without(x, w_q, w_k, w_v, torch.arange(3) != j)
+
+
+@matters.misconception(reread="01#text-27")
+def lengths_compared(x, w_q, w_k, w_v, j):
+    """You subtracted the lengths of the outputs, not the outputs.
+
+    Two outputs of the same length can be far apart. Subtract the outputs first, then take the length of the difference.
+    """
+    others = _others(x, j)
+    with_all, without = unscaled(x, w_q, w_k, w_v)[others], unscaled(x[others], w_q, w_k, w_v)
+    return with_all.norm(dim=-1) - without.norm(dim=-1)
+
+
+@matters.misconception(reread="01#text-27", forms=[lambda *args: _differences(*args).abs().mean(dim=-1)])
+def another_distance(x, w_q, w_k, w_v, j):
+    """This is another kind of distance: the largest of the differences, or their average size.
+
+    Here the distance is the length of the row of differences: the root of the sum of their squares.
+    """
+    return _differences(x, w_q, w_k, w_v, j).abs().amax(dim=-1)
+
+
+@matters.misconception(reread="01#text-18")
+def score_of_0(x, w_q, w_k, w_v, j):
+    """The scores with token j are set to 0, but the token is still in the sentence.
+
+    e to 0 is 1, so token j still gets a weight in each row, and its value is still added. Leave its row out.
+    """
+    scores = ((x @ w_q) @ (x @ w_k).T).masked_fill(~_others(x, j), 0.0)
+    return _moved(x, w_q, w_k, w_v, j, (torch.softmax(scores, dim=-1) @ (x @ w_v))[_others(x, j)])

@@ -7,7 +7,7 @@ import torch
 from attn_lib.functional import scaled_dot_product_attention
 
 from ..engine.function import function
-from ..engine.probes import normal
+from ..engine.probes import TYPED_DIVISORS, normal
 
 # ----------------------------------------------------------------------------------------------------------- 2.1
 
@@ -109,14 +109,107 @@ def smallest(scores):
     return exps / exps.sum(dim=-1, keepdim=True)
 
 
-@stable_softmax.misconception(telltale_call=FAR_APART)
+def _clamped(*limits):
+    def code(scores):
+        exps = torch.exp(scores.clamp(*limits))
+        return exps / exps.sum(dim=-1, keepdim=True)
+
+    return code
+
+
+@stable_softmax.misconception(
+    telltale_call=FAR_APART,
+    forms=[
+        *(_clamped(-limit, limit) for limit in (50, 88, 100)),
+        *(_clamped(None, limit) for limit in (50, 80, 88)),
+    ],
+)
 def clamp(scores):
     """Large scores are cut off.
 
     `clamp` stops the overflow, but two scores beyond the limit become equal, and so do their weights.
     """
-    exps = torch.exp(scores.clamp(-80, 80))
-    return exps / exps.sum(dim=-1, keepdim=True)
+    return _clamped(-80, 80)(scores)
+
+
+@stable_softmax.misconception(telltale_call=FAR_APART)
+def nan_replaced(scores):
+    """The NaN is replaced by 0 afterwards, and the weights are lost.
+
+    exp overflows, and infinity divided by infinity is NaN. With a 0 in its place the row no longer sums to 1: the
+    largest score gets a weight of 0. Prevent the overflow instead.
+    """
+    return (torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)).nan_to_num(0.0)
+
+
+@stable_softmax.misconception(telltale_call=HUGE)
+def more_digits(scores):
+    """float64 overflows too, only later.
+
+    In float64, exp becomes infinite above 709, and the scores here can be a million. If you subtract the largest score
+    of each row, no exponential is larger than 1, in any precision.
+    """
+    exps = torch.exp(scores.double())
+    return (exps / exps.sum(dim=-1, keepdim=True)).float()
+
+
+@stable_softmax.misconception(
+    telltale_call=HUGE, forms=[lambda scores, typed=typed: _shifted_by(typed, scores) for typed in (1000.0, 1e6)]
+)
+def fixed_number_subtracted(scores):
+    """A fixed number is subtracted, not the largest score.
+
+    It is right only for rows whose largest score is near this number. A score far above it still overflows, and in a
+    row far below it every exp is 0, and 0 divided by 0 is NaN.
+    """
+    return _shifted_by(100.0, scores)
+
+
+@stable_softmax.misconception(telltale_call=FAR_APART)
+def largest_size(scores):
+    """The largest absolute value is subtracted, not the largest score.
+
+    If all scores of a row are far below 0, this number is far above all of them, and every exp is 0. Subtract the
+    largest score itself, even if it is negative.
+    """
+    return _shifted_by(scores.abs().amax(dim=-1, keepdim=True), scores)
+
+
+@stable_softmax.misconception(telltale_call=FAR_APART)
+def largest_added(scores):
+    """The largest score is added, not subtracted.
+
+    Then a large score becomes twice as large, and exp overflows even earlier.
+    """
+    return _shifted_by(-scores.amax(dim=-1, keepdim=True), scores)
+
+
+@stable_softmax.misconception()
+def divided_by_the_largest(scores):
+    """The scores are divided by the largest, where it should be subtracted.
+
+    Softmax depends only on the differences of the scores. If you subtract one number from all scores of a row, their
+    differences stay; if you divide, they change.
+    """
+    return _shifted_by(0.0, scores / scores.amax(dim=-1, keepdim=True))
+
+
+@stable_softmax.misconception(
+    forms=[
+        lambda scores: _shifted_by(0.0, scores / scores.size(-1) ** 0.5),
+        *(
+            lambda scores, typed=typed: _shifted_by(scores.amax(dim=-1, keepdim=True) / typed, scores / typed)
+            for typed in TYPED_DIVISORS
+        ),
+    ]
+)
+def scaled(scores):
+    """The scores are divided by something before exp.
+
+    The division by √d_k is a step of attention before softmax. The softmax of 2.1 takes the scores as they are.
+    """
+    scores = scores / scores.size(-1) ** 0.5
+    return _shifted_by(scores.amax(dim=-1, keepdim=True), scores)
 
 
 @stable_softmax.misconception(
@@ -369,6 +462,7 @@ def d_not_root(q, k, v):
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(0)), v),
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(1)), v),
         lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(k.size(1)), v),
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.numel()), v),
     ],
 )
 def wrong_size_in_root(q, k, v):
@@ -378,6 +472,25 @@ def wrong_size_in_root(q, k, v):
     number of tokens do not change how large it is.
     """
     return _attend(q @ k.transpose(-2, -1) / math.sqrt(v.size(-1)), v)
+
+
+@attention.misconception(
+    reread="02#text-29",
+    forms=[
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / k.size(-2), v),
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / q.size(-2), v),
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / q.size(0), v),
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / q.size(1), v),
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / k.size(1), v),
+    ],
+)
+def wrong_size(q, k, v):
+    """The scores are divided by another size than d_k, and without a root.
+
+    A score is a sum of d_k products, one for each feature of a query, and its typical size is the root of that:
+    `math.sqrt(q.size(-1))`.
+    """
+    return _attend(q @ k.transpose(-2, -1) / v.size(-1), v)
 
 
 @attention.misconception(reread="02#text-29")
@@ -462,12 +575,14 @@ def all_axes(q, k, v):
     return _attend(q @ k.permute(*reversed(range(k.ndim))), v)  # k.T, without its warning
 
 
-@attention.misconception(reread="02#text-13")
+@attention.misconception(
+    reread="02#text-13", forms=[lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(2)), v)]
+)
 def only_3d(q, k, v):
     """Your function works for three dimensions only.
 
-    `torch.bmm` and `transpose(1, 2)` count axes from the front. `@` and `transpose(-2, -1)` count them from the end, so
-    the same line works for any number of leading axes.
+    `torch.bmm`, `transpose(1, 2)` and `q.size(2)` count axes from the front. `@`, `transpose(-2, -1)` and `q.size(-1)`
+    count them from the end, so the same line works for any number of leading axes.
     """
     scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.size(-1))
     weights = torch.softmax(scores, dim=-1)
@@ -529,11 +644,12 @@ def _divided_by(number):
     return lambda q, k, v: _attend(q @ k.transpose(-2, -1) / number, v)
 
 
-@attention.misconception(reread="02#text-29", forms=[_divided_by(number) for number in (512**0.5, 64.0, 10.0, 2.0)])
+@attention.misconception(reread="02#text-29", forms=[_divided_by(number) for number in (*TYPED_DIVISORS, 0.5)])
 def fixed_number(q, k, v):
     """The scores are divided by a fixed number.
 
-    8 is √64, which is right for models whose heads have 64 features. Here d_k is `q.size(-1)`, whatever it is.
+    A number that you type is right for one d_k only: 8, which is √64, for queries and keys of 64 numbers. Here d_k is
+    `q.size(-1)`, whatever it is.
     """
     return _divided_by(8.0)(q, k, v)
 
@@ -569,6 +685,16 @@ def softmax_twice(q, k, v):
     even.
     """
     return _attend(torch.softmax(_scores(q, k), dim=-1), v)
+
+
+@attention.misconception(reread="01#text-12")
+def swapped(q, k, v):
+    """Queries and keys have changed places.
+
+    The scores need a row for each query and a column for each key: the queries stand on the left, the keys, transposed,
+    on the right.
+    """
+    return _attend(_scores(k, q), v)
 
 
 @attention.misconception(reread="01#why-ask")
@@ -635,9 +761,19 @@ def _attended(q, k, v, divisor):
     return _attend(q @ k.transpose(-2, -1) / divisor, v)
 
 
-@cosine.misconception(reread="02#text-36")
+def _cosines_divided(divisor):
+    return lambda q, k, v, t: _attended(q / _lengths(q), k / _lengths(k), v, divisor(q, t))
+
+
+@cosine.misconception(
+    reread="02#text-36",
+    forms=[
+        _cosines_divided(lambda q, t: t * q.size(-1)),
+        *(_cosines_divided(lambda q, t, typed=typed: t * typed) for typed in TYPED_DIVISORS),
+    ],
+)
 def root_as_well(q, k, v, temperature):
-    """The cosines are divided by √d_k as well.
+    """The cosines are divided by √d_k, or by another number, as well.
 
     The division by √d_k is needed because vectors of many numbers give large dot products. These vectors have length 1
     for every d_k, so their scores are between −1 and 1 already.
@@ -658,11 +794,36 @@ def temperature_turned_round(q, k, v, temperature):
     return _attend(temperature * (q / _lengths(q)) @ (k / _lengths(k)).transpose(-2, -1), v)
 
 
+@cosine.misconception(
+    reread="02#text-36",
+    forms=[
+        _cosines_divided(lambda q, t: q.size(-1)),
+        *(_cosines_divided(lambda q, t, typed=typed: typed) for typed in (0.05, 0.07, 0.1, 0.2, 0.5, *TYPED_DIVISORS)),
+    ],
+)
+def another_divisor(q, k, v, temperature):
+    """The cosines are divided by √d_k, or by a number that is typed, in place of the temperature.
+
+    `temperature` is an argument, and each call may have another. No other number divides the cosines.
+    """
+    return _cosines_divided(lambda q, t: math.sqrt(q.size(-1)))(q, k, v, temperature)
+
+
+@cosine.misconception(reread="02#text-36")
+def divided_twice_by_temperature(q, k, v, temperature):
+    """The temperature divides twice.
+
+    If queries and keys are both divided by it, their products are divided by its square. Divide the scores, once.
+    """
+    return _cosines_divided(lambda q, t: t * t)(q, k, v, temperature)
+
+
 @cosine.misconception(reread="02#text-36")
 def temperature_forgotten(q, k, v, temperature):
-    """The temperature does not appear.
+    """The temperature has no effect.
 
-    Two cosines differ by 2 at most, so without a temperature no key can get more than 7.4 times the weight of another.
+    Either it does not appear, or it is subtracted from all scores of a row, and softmax looks only at differences. Two
+    cosines differ by 2 at most, so without a temperature no key can get more than 7.4 times the weight of another.
     """
     return _attended(q / _lengths(q), k / _lengths(k), v, 1)
 
@@ -739,7 +900,10 @@ def values_too(q, k, v, temperature):
 
 @cosine.misconception(
     reread="02#text-29",
-    forms=[lambda q, k, v, t: _attended(q, k, v, t * math.sqrt(q.size(-1)))],
+    forms=[
+        lambda q, k, v, t: _attended(q, k, v, t * math.sqrt(q.size(-1))),
+        lambda q, k, v, t: _attended(q, k, v, t * q.size(-1)),
+    ],
 )
 def not_divided_by_lengths(q, k, v, temperature):
     """The scores are not divided by the lengths of their query and key.
@@ -798,3 +962,44 @@ def axis_one(q, k, v, temperature):
     heads. A query is a row, so its length is taken over the last axis: `dim=-1`.
     """
     return _attended(q / _lengths(q, 1), k / _lengths(k, 1), v, temperature)
+
+
+@cosine.misconception(reread="02#text-36")
+def root_of_the_mean(q, k, v, temperature):
+    """The vectors are divided by the root of the mean of their squares.
+
+    Then each has the length √d_k, and the scores are d_k times the cosines. The length is the root of the *sum* of the
+    squares.
+    """
+    q, k = (x / x.square().mean(dim=-1, keepdim=True).sqrt() for x in (q, k))
+    return _attended(q, k, v, temperature)
+
+
+@cosine.misconception(reread="02#text-36")
+def lengths_of_keys_upright(q, k, v, temperature):
+    """The lengths of the keys are a column, where they should be a row.
+
+    Scores have a row for each query and a column for each key. Beside them the lengths of the queries are a column, but
+    those of the keys have to be a row: `k.norm(dim=-1)[..., None, :]`. It is easier to divide queries and keys before
+    their product.
+    """
+    return _attended(q, k, v, _lengths(q) * _lengths(k) * temperature)
+
+
+@cosine.misconception(reread="02#text-13")
+def softmax_lost(q, k, v, temperature):
+    """The softmax is missing: the values are multiplied by the scores.
+
+    Cosines can be negative, and they do not sum to 1. Softmax over the keys makes weights of them.
+    """
+    scores = q / _lengths(q) @ (k / _lengths(k)).transpose(-2, -1) / temperature
+    return scores @ v, scores
+
+
+@cosine.misconception()
+def order(q, k, v, temperature):
+    """The two results have changed places.
+
+    The output comes first, then the weights, as everywhere in this series.
+    """
+    return cosine_attention(q, k, v, temperature)[::-1]

@@ -102,7 +102,7 @@ def queries_masked(lengths, max_len):
     """The padded queries are masked as well.
 
     A padded query does no harm, since nothing uses its output. But if all its keys are hidden, its row becomes NaN,
-    and the NaN spreads to the gradients of other rows.
+    and the NaN spreads to the gradients of the parameters.
     """
     keys = masks.padding_mask(lengths, max_len)
     return keys & keys.transpose(1, 2)
@@ -206,6 +206,19 @@ def as_long_as_the_longest(lengths, max_len):
     It has to fit the keys. There are `max_len` keys, even if every sentence is shorter.
     """
     return masks.padding_mask(lengths, int(lengths.max()))
+
+
+def _with_positions(number):
+    return lambda lengths, max_len: (torch.arange(number) < lengths[:, None])[:, None]
+
+
+@padding_mask.misconception(reread="03#text-05", forms=[_with_positions(number) for number in (2, 4, 5, 6, 10)])
+def fixed_number_of_positions(lengths, max_len):
+    """The number of positions is typed, and the same in every call.
+
+    `torch.arange(3)` is right for *I like tea*. The mask has to fit any number of keys: `torch.arange(max_len)`.
+    """
+    return _with_positions(3)(lengths, max_len)
 
 
 def _to_be_added(fill, axes=lambda mask: mask):
@@ -406,6 +419,32 @@ def always_square(n_queries, n_keys):
     With stored keys there are fewer queries than keys. The mask has a row for each query and a column for each key.
     """
     return _ones(n_queries, n_queries).tril()
+
+
+@causal_mask.misconception(
+    forms=[
+        *(lambda n_queries, n_keys, d=d: _ones(n_queries, n_keys).tril(d) for d in (3, 4)),
+        *(lambda n_queries, n_keys, d=d: _ones(n_queries, n_keys).tril(n_keys - d) for d in (2, 3)),
+    ],
+)
+def fixed_edge(n_queries, n_keys):
+    """A number is typed where the edge of the triangle depends on both arguments.
+
+    `tril(2)` is right only if there are 2 more keys than queries, and `tril(n_keys - 2)` only for two queries. To which
+    key does query 0 belong?
+    """
+    return _ones(n_queries, n_keys).tril(2)
+
+
+@causal_mask.misconception(
+    forms=[lambda n_queries, n_keys, size=size: masks.causal_mask(*size) for size in ((3, 3), (5, 5))]
+)
+def fixed_size(n_queries, n_keys):
+    """The mask has the same size in every call.
+
+    Its sizes are typed, as in the lesson's examples. Here they are the arguments: n_queries rows, n_keys columns.
+    """
+    return masks.causal_mask(2, 5)
 
 
 @causal_mask.misconception()
@@ -760,8 +799,8 @@ packed = function(
     hints=[
         "Two conditions for each pair of tokens: the key is not later than the query, and both belong to the same "
         "text.",
-        "`documents[:, :, None]` holds columns, `documents[:, None, :]` holds rows. Compare the two with `==`: "
-        "the result is (batch, n, n).",
+        "`documents[:, :, None]` makes a column of each row of the batch, `documents[:, None, :]` keeps it a row. "
+        "Compare the two with `==`: the result is (batch, n, n).",
         "The other condition is the causal mask of n tokens, which broadcasts to the whole batch. Join the two with "
         "`&`.",
     ],
@@ -860,6 +899,18 @@ def batch_for_tokens(documents):
     (1, 1), which broadcasts and hides nothing.
     """
     return _same(documents) & masks.causal_mask(len(documents))
+
+
+@packed.misconception(
+    reread="03#text-10",
+    forms=[lambda documents, n=n: _same(documents) & masks.causal_mask(n) for n in (3, 4, 6)],
+)
+def fixed_number_of_tokens(documents):
+    """The causal mask has a fixed number of tokens.
+
+    The example in the text has five tokens, other rows have more or fewer. Their number is `documents.size(-1)`.
+    """
+    return _same(documents) & masks.causal_mask(5)
 
 
 @packed.misconception(reread="03#text-10")

@@ -14,7 +14,7 @@ from attn_lib.modules import MultiHeadAttention, MultiHeadAttentionByHeads
 from ..engine import module as made
 from ..engine.function import function
 from ..engine.module import module
-from ..engine.probes import normal, random_mask
+from ..engine.probes import TYPED_DIVISORS, normal, random_mask
 
 # ----------------------------------------------------------------------------------------------------------- 4.1
 
@@ -64,7 +64,7 @@ def view_alone(x, num_heads):
 
 @split.misconception()
 def interleaved(x, num_heads):
-    """Each head takes one feature in every `num_heads`.
+    """Each head takes every `num_heads`-th feature.
 
     If you cut the features as (head_dim, heads), neighbouring features go to different heads. Trained weights expect
     the features of a head side by side: (heads, head_dim).
@@ -153,6 +153,27 @@ def fewer_heads(x, num_heads):
     return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
 
 
+def _of_size(heads=None, head_dim=-1):
+    return lambda x, num_heads: x.reshape(*x.shape[:2], heads or num_heads, head_dim).transpose(1, 2)
+
+
+@split.misconception(
+    reread="04#text-20",
+    forms=[
+        *(_of_size(heads=heads) for heads in (3, 4)),
+        *(_of_size(heads, head_dim) for heads in (None, -1) for head_dim in (2, 4)),
+        lambda x, num_heads: x.view(1, 3, 2, 2).transpose(1, 2),
+    ],
+)
+def fixed_sizes(x, num_heads):
+    """A size is typed, and the same in every call.
+
+    `view(1, 3, 2, 2)` is right for the lesson's example. Here batch, n and embed_dim are the sizes of `x`, the number
+    of heads is the argument, and head_dim is `embed_dim // num_heads`.
+    """
+    return _of_size(heads=2)(x, num_heads)
+
+
 # ----------------------------------------------------------------------------------------------------------- 4.2
 
 
@@ -228,6 +249,16 @@ def tokens_of_all_texts(x):
     heads · head_dim).
     """
     return merge_heads(x).flatten(0, 1)
+
+
+@merge.misconception(forms=[lambda x: x.transpose(1, 2).reshape(*x.transpose(1, 2).shape[:2], 12)])
+def fixed_sizes(x):
+    """A size is typed, and the same in every call.
+
+    `reshape(1, 3, 4)` is right for the lesson's example. Here all sizes are those of `x`:
+    `batch, heads, n, head_dim = x.shape`.
+    """
+    return x.transpose(1, 2).reshape(1, 3, 4)
 
 
 @merge.misconception()
@@ -386,7 +417,8 @@ def d_not_root(*args):
         partial(_variant, scale=lambda *_: 1.0, weigh=lambda s, m: masked_softmax(s / math.sqrt(s.size(-1)), m)),
         partial(_variant, scale=lambda *_: 1.0, weigh=lambda s, m: masked_softmax(s / math.sqrt(s.size(0)), m)),
         partial(_variant, scale=lambda head_dim, embed_dim: 1 / embed_dim),
-        *(partial(_variant, scale=lambda *_, by=by: 1 / by) for by in (8.0, 512**0.5)),
+        partial(_variant, scale=lambda head_dim, embed_dim: head_dim / embed_dim),
+        *(partial(_variant, scale=lambda *_, by=by: 1 / by) for by in TYPED_DIVISORS),
     ],
 )
 def other_size_in_root(*args):
@@ -435,6 +467,21 @@ def view_alone(*args):
     return _variant(*args, split=lambda x, h: x.reshape(x.size(0), h, x.size(1), -1))
 
 
+@multi_head.misconception(
+    reread="04#text-20",
+    forms=[
+        partial(_variant, split=_of_size(heads, head_dim))
+        for heads, head_dim in ((3, -1), (4, -1), (None, 2), (None, 4), (-1, 2), (-1, 3), (-1, 4))
+    ],
+)
+def fixed_sizes(*args):
+    """The number of heads, or of the features of a head, is typed, and the same in every call.
+
+    `num_heads` is an argument, and a head has `embed_dim // num_heads` features, where embed_dim is `x.size(-1)`.
+    """
+    return _variant(*args, split=_of_size(heads=2))
+
+
 @multi_head.misconception(reread="04#text-20")
 def merge_alone(*args):
     """The heads are merged without `transpose(1, 2)`.
@@ -455,7 +502,7 @@ def merge_alone(*args):
     ],
 )
 def interleaved(*args):
-    """Each head takes one feature in every `num_heads`.
+    """Each head takes every `num_heads`-th feature.
 
     If you cut the features as (head_dim, heads), neighbouring features go to different heads. It has to be (heads,
     head_dim).
@@ -586,7 +633,7 @@ def added(*args):
     forms=[partial(_variant, mask_for_scores=lambda mask: mask, weigh=partial(_masked, fill=-math.inf))],
 )
 def mask_per_head(*args):
-    """A mask per sequence is taken for one per head.
+    """A mask for each sentence is taken for one for each head.
 
     If (batch, 1, n) is used with (batch, heads, n, n), its first axis is taken for that of the heads. With most sizes
     that raises an error. Where batch equals the number of heads no error is raised, and the result is wrong. `mask[:,
@@ -609,7 +656,7 @@ def mask_squeezed(*args):
 def dead_nan(*args):
     """Rows without a key are NaN.
 
-    In a sequence of length 0 the queries may attend to no key. All scores of such a row are −∞, and softmax computes
+    In a sentence of length 0 the queries may attend to no key. All scores of such a row are −∞, and softmax computes
     0/0.
     """
     return _variant(*args, weigh=partial(_masked, fill=-math.inf))
@@ -907,7 +954,7 @@ def last_projection_as_it_was(w_q, w_k, w_v, w_o, num_heads, keep):
 
 @prune.misconception(reread="04#text-20")
 def every_other_feature(w_q, w_k, w_v, w_o, num_heads, keep):
-    """For a head you take one feature in every `num_heads`.
+    """For a head you take every `num_heads`-th feature.
 
     The features of a head are side by side: head 0 has the first `head_dim` features, head 1 the next.
     """
@@ -922,6 +969,29 @@ def features_for_heads(w_q, w_k, w_v, w_o, num_heads, keep):
     `keep` lists heads, and a head has `head_dim` features.
     """
     return w_q[:, keep], w_k[:, keep], w_v[:, keep], w_o[keep]
+
+
+def _heads_of_width(width):
+    def code(w_q, w_k, w_v, w_o, num_heads, keep):
+        kept = torch.cat([torch.arange(head * width, (head + 1) * width) for head in keep])
+        return w_q[:, kept], w_k[:, kept], w_v[:, kept], w_o[kept]
+
+    return code
+
+
+@prune.misconception(
+    reread="04#text-20",
+    forms=[
+        *map(_heads_of_width, (2, 3)),
+        *(lambda *args, heads=heads: pruned(*args[:4], heads, args[5]) for heads in (2, 3, 4)),
+    ],
+)
+def fixed_sizes(w_q, w_k, w_v, w_o, num_heads, keep):
+    """The number of heads, or of the features of a head, is typed, and the same in every call.
+
+    `num_heads` is an argument, and a head has `embed_dim // num_heads` features, where embed_dim is `w_o.size(0)`.
+    """
+    return _heads_of_width(4)(w_q, w_k, w_v, w_o, num_heads, keep)
 
 
 @prune.misconception(reread="04#text-mix")
@@ -1137,8 +1207,8 @@ def not_registered(*args):
     """The module does not know its own layers.
 
     A module finds a layer, or an `nn.Parameter`, only if this is one of the module's own attributes. Layers in a plain
-    list or dict, and plain tensors, are not found: an optimiser would not train them, `state_dict` would not save them.
-    Write `self.q_proj = nn.Linear(…)`.
+    list or dict, and plain tensors, are not found: training would not change them, and they would not be saved with the
+    model. Write `self.q_proj = nn.Linear(…)`.
     """
     return _refused(made.NOT_REGISTERED)(*args)
 
@@ -1223,13 +1293,16 @@ def no_scale(*args):
         *_variants(scale=lambda head_dim, embed_dim: 1 / head_dim),
         *_variants(scale=lambda head_dim, embed_dim: (embed_dim // head_dim) ** -0.5),
         *_variants(scale=lambda head_dim, embed_dim: head_dim**0.5),
+        *_variants(scale=lambda head_dim, embed_dim: head_dim / embed_dim),
+        *(partial(_attends, scale=lambda *_, by=by: 1 / by) for by in TYPED_DIVISORS),
     ],
 )
 def other_scale(*args):
     """The scores are not divided by √head_dim, but by something else.
 
     A score is a sum of head_dim products, and its standard deviation grows like √head_dim: divide once, by
-    `math.sqrt(head_dim)`, where `head_dim` is `embed_dim // num_heads`.
+    `math.sqrt(head_dim)`, where `head_dim` is `embed_dim // num_heads`. A number that you type is right for one
+    head_dim only.
     """
     return _attends(*args, scale=lambda head_dim, embed_dim: 1 / embed_dim)
 
@@ -1248,6 +1321,22 @@ def heads_attend_to_heads(*args):
     They have to be (n, head_dim): split into (batch, heads, n, head_dim).
     """
     return _attends(*args, split=_not_moved, merge=lambda x: x.flatten(2))
+
+
+@own_class.misconception(
+    reread="04#text-20",
+    forms=[
+        form
+        for heads, head_dim in ((2, -1), (3, -1), (4, -1), (None, 2), (None, 3), (None, 4), (-1, 2), (-1, 3), (-1, 4))
+        for form in _variants(split=_of_size(heads, head_dim))
+    ],
+)
+def fixed_sizes(*args):
+    """The number of heads, or of the features of a head, is typed, and the same in every module.
+
+    `num_heads` is an argument of `__init__`: keep it as `self.num_heads`. A head has `embed_dim // num_heads` features.
+    """
+    return _attends(*args, split=_of_size(heads=2))
 
 
 def _viewed(x, num_heads):
@@ -1287,7 +1376,7 @@ def merge_alone(*args):
     ),
 )
 def interleaved(*args):
-    """Each head takes one feature in every `num_heads`.
+    """Each head takes every `num_heads`-th feature.
 
     A head's features stand side by side: cut into (heads, head_dim), not into (head_dim, heads).
     """

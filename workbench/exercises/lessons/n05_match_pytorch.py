@@ -345,8 +345,8 @@ def backwards(ours, theirs):
 def no_biases(ours, theirs):
     """Some or all of the biases were not copied.
 
-    There are `in_proj_bias` and `out_proj.bias`. In a new module from PyTorch both are 0, so you do not see the mistake
-    there. In a trained module you do.
+    There are `in_proj_bias` and `out_proj.bias`. A bias that is not copied stays as it was in `ours`, which began with
+    random numbers.
     """
     _copying(ours, theirs, biases=())
 

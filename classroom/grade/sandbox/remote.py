@@ -84,7 +84,7 @@ class Connection:
     def trace(self, part, args):
         """One more call of a function, recorded: a `Run`, or None."""
         answer, reader = self._ask({"do": "trace", "part": part}, args)
-        return from_data(self._result(answer, reader))
+        return from_data(self._result({**answer, "printed": ""}, reader))  # the call before has printed it
 
     def _back(self, keep, weights):
         answer, reader = self._ask({"do": "back", "call": keep}, weights, name="weights")
@@ -131,7 +131,7 @@ class Connection:
             raise
 
     def _end(self, why):
-        self.trouble = self.trouble or why
+        self.trouble, self.failure = self.trouble or why, None
         self.channel.close()
         return WorkerEnded(self.trouble)
 

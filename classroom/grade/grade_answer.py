@@ -136,8 +136,8 @@ def _librarys(answer, function):
 def _hiding(answer, event):
     """The `GradedAnswer` of an answer that is right, and hides what does the work."""
     message = (
-        f"The numbers are right, but your code uses `{event}`, and so nobody can see whether the library's own function "
-        "does the work: leave it out."
+        f"The numbers are right, but your code uses `{event}`, and so nobody can see whether the library's own "
+        "function does the work: leave it out."
     )
     return GradedAnswer(answer.exercise, "wrong", HIDDEN, message, code=answer.shown, note=f"{event}: look at it")
 

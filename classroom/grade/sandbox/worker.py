@@ -44,7 +44,7 @@ from workbench.exercises.clinic.speaker import Speaker
 from workbench.exercises.engine import module, watch
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.stub import is_unattempted
-from workbench.exercises.engine.watch import AUTOGRADS_ENGINE, FailureWatch, Operations
+from workbench.exercises.engine.watch import FailureWatch, Operations
 
 PRINTED = 1000  # characters of what a function prints that are handed on
 COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
@@ -297,8 +297,8 @@ class LibraryWatch(FailureWatch):
         return super().__torch_function__(func, types, args, kwargs)
 
     def _on_call(self, frame, event, arg):
-        if event == "c_call" and getattr(arg, "__name__", "") in AUTOGRADS_ENGINE:
-            self.seen.add(arg.__name__)
+        if event == "c_call" and self.counts:  # autograd's engine, and softmax where torch's modes are switched off
+            self.seen.add(str(getattr(arg, "__name__", ""))[:60])
         if event == "c_call" and arg is _thread.start_new_thread:
             is_watched = frame.f_code.co_filename == threading.__file__ and threading.getprofile() == self._on_call
             self.hides = self.hides or (None if is_watched else "_thread.start_new_thread")

@@ -579,6 +579,17 @@ def four_axes(mask, num_heads):
     return ~_with_heads(mask, num_heads)
 
 
+@attn_mask.misconception(reread="05#text-07")
+def three_axes_only(mask, num_heads):
+    """Your function takes masks with three axes only.
+
+    A mask for each head has four: (batch, num_heads, n_queries, n_keys). It needs no axis for the heads; its first two
+    axes are joined into one.
+    """
+    batch, n_queries, n_keys = mask.shape
+    return ~mask[:, None].expand(batch, num_heads, n_queries, n_keys).flatten(0, 1)
+
+
 @attn_mask.misconception(
     reread="04#text-33",
     forms=[

@@ -57,7 +57,7 @@ def view_alone(x, num_heads):
     """`view` alone mixes the tokens.
 
     The result has the right shape, because the numbers fit. But `view` reads the numbers in the order of memory:
-    head 0 gets all features of the first tokens, where it should get some features of all tokens.
+    head 0 gets the numbers of the first tokens, where it should get some features of all tokens.
     """
     return x.reshape(x.size(0), num_heads, x.size(1), x.size(2) // num_heads)
 
@@ -481,7 +481,7 @@ def heads_attend_to_heads(*args):
 def view_alone(*args):
     """The heads are cut with `view` alone.
 
-    The shape is right, but `view` reads the numbers in memory order: a head gets all features of some tokens
+    The shape is right, but `view` reads the numbers in memory order: a head gets the numbers of a few tokens
     instead of some features of all tokens.
     """
     return _variant(*args, split=lambda x, h: x.reshape(x.size(0), h, x.size(1), -1))
@@ -1379,7 +1379,7 @@ def _viewed(x, num_heads):
 def view_alone(*args):
     """The heads are cut with `view` alone.
 
-    The shape is right, but `view` divides the numbers in the order of memory: a head gets all features of some tokens
+    The shape is right, but `view` divides the numbers in the order of memory: a head gets the numbers of a few tokens
     in place of some features of all tokens. Use `view` to (batch, n, heads, head_dim), then `transpose(1, 2)`.
     """
     return _attends(*args, split=_viewed)

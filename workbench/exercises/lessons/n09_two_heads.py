@@ -78,9 +78,9 @@ circuit = function(
 def faint(n, words):
     """The scores are too small.
 
-    A score of 1 gives the right place e ≈ 2.7 times the weight of each other place. That is too little: an early place
-    has only a few places to fetch from, and gives a wrong one about as much weight as a late place gives the right one.
-    The lesson uses a score of 10: e to the 10 is 22,000.
+    A score of 1 gives the right place e ≈ 2.7 times the weight of each other place. That is too little: of
+    two places the wrong one still gets the weight 0.27, and of eight places the right one gets only 0.28. The lesson
+    uses a score of 10: e to the 10 is 22,000.
     """
     return [part / 10 for part in two_after(n, words)]
 

@@ -416,7 +416,7 @@ def gpt(some, two_heads):
 
 
 @slide(
-    "Two layers of two heads. Do they suffice?",
+    "Two layers of two heads: do they know last names?",
     minutes=1,
     say="""
     Run it first, then talk: it takes two seconds. Positions go into queries and keys, not into values. The
@@ -655,10 +655,10 @@ def summary():
     minutes=0,
     say="""
     9.1 at home, or now if there are fifteen minutes: most students exchange rows and columns in one of the
-    matrices, and check says in which. 9.2 at home: the usual slip is the weight on the copy itself; the mean of the diagonal below
-    finds the other head. 9.3 at home: rows set to 0 silence features of the output; queries set to 0 make a
-    head that attends to all equally. 9.4 in pairs: one list is not enough, because one list fits every rule.
-    Say what comes next: a memory, and what fills it.
+    matrices, and check says in which. 9.2 at home: the usual slip is the weight on the copy itself; the mean of
+    the diagonal below finds the other head. 9.3 at home: rows set to 0 silence features of the output; queries set
+    to 0 make a head that attends to all equally. 9.4 in pairs: one list is not enough, because one list fits every
+    rule. Say what comes next: a memory, and what fills it.
     """,
 )
 def exercises():

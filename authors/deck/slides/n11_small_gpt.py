@@ -92,7 +92,10 @@ def layer_norm(normed, x):
 @slide(
     "tea is all ones. What is left of it?",
     minutes=0.5,
-    say="Some say 1, some say that one cannot divide by 0. The lesson answers both: the row becomes 0, and ε prevents 0 divided by 0.",
+    say="""
+    Some say 1, some say that one cannot divide by 0. The lesson answers both: what all features share is
+    subtracted, and ε prevents 0 divided by 0.
+    """,
     hall="And tea, all ones? Shout. [(0, 0, 0, 0)]",
 )
 def predict_tea(normed, x):
@@ -422,12 +425,12 @@ def which_head(deaf, film, language, model, stories):
     r = [film[800]["all"], *(language.right(stories.without(model, h))["all"] for h in range(4)), deaf]
     return [
         Bars(
-            ["all four", "without 0", "without 1", "without 2", "without 3", "none"],
+            ["none off", "0 off", "1 off", "2 off", "3 off", "all off"],
             values,
             strong=5,
             top=1,
             words=False,
-            caption="right of what can be known, with which heads",
+            caption="right of what can be known",
         )
         for values in ([r[0], None, None, None, None, None], [*r[:5], None], r)
     ]
@@ -583,9 +586,9 @@ def summary():
     minutes=0,
     say="""
     Name the four. At home, 11.2 is the one to grade: many add to the normalized row, and no error is raised.
-    11.1: dividing by d − 1 is the most frequent mistake. 11.3 with lengths that differ: with equal lengths half
-    of the mistakes do not show. 11.4 in pairs: one writes, the other looks for a text on which it fails. Send
-    them to the clinic, and back to notebook 1.
+    11.1: dividing by d − 1 is the most frequent mistake. 11.3 with lengths that differ: with equal lengths there
+    is no padding, and a quarter of the known mistakes do not show. 11.4 in pairs: one writes, the other looks for a
+    text on which it fails. Send them to the clinic, and back to notebook 1.
     """,
 )
 def exercises():

@@ -466,7 +466,7 @@ def output_cut(attention, head, x):
 
 @silencing.misconception(reread="04#text-20")
 def dealt_out(attention, head, x):
-    """The columns are taken in turn: every second or third column is 0.
+    """The columns are taken in turn: with three heads, every third column is 0.
 
     The features of one head are side by side, as `split_heads` and `merge_heads` have them: columns h · head_dim to
     (h + 1) · head_dim.

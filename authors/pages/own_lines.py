@@ -33,7 +33,7 @@ OF_MODULES = 1000  # numbers of modules or lists of tensors
 NOT_HERE = {  # lines that a page cannot try, and why, as a sentence
     "06.my-weights": "This line runs a patient of the clinic, so it is written in the notebook.",
     "09.my-mean": "This line reads 128,000 numbers of a model that is trained in the notebook, so it is written there.",
-    "09.my-on-the-first": "This line reads 640,000 weights of a model that is trained in the notebook, so it is "
+    "09.my-on-the-first": "This line reads 320,000 weights of a model that is trained in the notebook, so it is "
     "written there.",
     "12.my-output": "This line reads 18,000 numbers that the notebook draws, so it is written there.",
 }

@@ -335,7 +335,7 @@ def memory():
 
 
 def story():
-    """A sentence that goes on, and the word that says how: *were* for the sake of *keys*, past the cat."""
+    """A sentence and its next word: *were* belongs to *keys*, and not to the cat."""
     at = {"keys": 38, "near": 98, "the": 143, "cat": 180, "were": 246}
     looks = {"keys": (34, "var(--ink)"), "were": (34, "var(--output)")}
     words = (word(x, 104, text, *looks.get(text, (22, "var(--quiet)"))) for text, x in at.items())

@@ -8,7 +8,7 @@ from . import again, on_board, slide
 @slide(
     "Two heads that find each other",
     minutes=0.5,
-    say="Say the line and stop before the last word; the hall says it. Run the imports while they read.",
+    say="Read the line aloud; the hall says the next word. Run the imports while they read.",
 )
 def what_for():
     return Sentence(["…", "Harry", "Potter", "…", "Harry"], inks={4: "query"}, says=None)
@@ -21,7 +21,7 @@ def what_for():
     Six people in a row, each with a word on a sheet. First everybody writes down the word of the person
     before them. Then the last one calls out tea, and the person who has written down tea stands up. Insist
     on the number. Those who say place 1 have forgotten what layer 1 fetches. Follow the
-    thick frame: milk has fetched tea, so milk is found.
+    filled box: milk has fetched tea, so milk is found.
     """,
     hall="""
     To which place does the last tea attend, counted from 0? Fingers. [2, the place of milk: it has fetched
@@ -75,7 +75,7 @@ def three_matrices():
     minutes=1,
     say="""
     The wrong diagonal is the commonest answer: a row is the place that fetches. Place 0 has no place before
-    it; leave that open.
+    it; say nothing about it yet.
     """,
     hall="Above or below the diagonal? Hands. [Below: a row is the place that fetches]",
 )
@@ -117,8 +117,8 @@ def your_scores(heard, M, scores, text, words, x):
     "And what is the output of the last tea?",
     minutes=0.5,
     say="""
-    Let the hall say the word before you run it. On the left is layer 1, on the right layer 2. Only the last
-    row on the right matters: 1.00 at milk.
+    Let the hall say the word before you run it. On the left is layer 1, in the middle layer 2. Only the
+    last row of layer 2 matters: its weight is at milk.
     """,
 )
 def found(before, match, text, words):
@@ -192,9 +192,10 @@ def from_zeros(circuit, film, right, words, x):
     "Which of the two heads is first?",
     minutes=1.5,
     say="""
-    Neither leads: they rise together. The gradient of P is in proportion to M, and M helps only as far as P
-    fetches: two people in a large park, each waiting for the other to move. Then show the cell
-    that prints two zeros: the gradients of P and M at step 0.
+    In the picture fetching rises first, because the share of looking needs both heads. But the two matrices grow
+    together: the largest entries of P and M are 0.38 and 0.46 at step 60, 0.97 and 0.96 at step 70. The gradient of
+    P is in proportion to M, and M helps only as far as P fetches. Then show the cell that prints two zeros: the
+    gradients of P and M at step 0.
     """,
 )
 def why_sudden(lines, shown):
@@ -221,8 +222,8 @@ def why_sudden(lines, shown):
     "Why less than a sixth at first?",
     minutes=1,
     say="""
-    The first step towards the answer makes it worse. If you stop training at step 60, you will report that
-    it cannot be learned.
+    After the first steps the model is worse than guessing, and it stays so for sixty. If you stop training there,
+    you will report that it cannot be learned.
     """,
 )
 def why_below(circuit, film, text, words, x):
@@ -245,9 +246,9 @@ def why_below(circuit, film, text, words, x):
     "What have M and W become?",
     minutes=0.5,
     say="""
-    Ask what they expect to see before you go on. Read the row of tea: 3.6 for a place that has fetched tea,
-    less than 0 for all others, least for start: no word looks for it, and it is never an answer. W is the
-    same again: the word attended to is the output.
+    Ask what they expect to see before you go on. The numbers are rounded. Read the row of tea in M: 4 for a place
+    that has fetched tea, 0 for the other words, −2 for start, because no word looks for start. W is the same again:
+    the word attended to is the output; the column of start has −2, because start is never an answer.
     """,
     column=True,
 )
@@ -316,8 +317,8 @@ def play():
     "No start mark. How much for the right place?",
     minutes=0.5,
     say="""
-    Five tokens are left; nothing else has changed. Run it and read the three shares aloud. What can the
-    first word fetch, if it may not look ahead? Wait for the answer before you run it.
+    Five tokens are left; nothing else has changed. Run the first cell and read the three shares aloud.
+    What can the first word fetch, if it may not look ahead? Wait for the answer, and then run the next cell.
     """,
     hall="""
     How much for the right place? Hands for 0, a fifth, a half, 1. [A half; the other half goes to the copy]
@@ -415,7 +416,7 @@ def gpt(some, two_heads):
 
 
 @slide(
-    "Two layers of two heads. Do they suffice?",
+    "Two layers of two heads: do they know last names?",
     minutes=1,
     say="""
     Run it first, then talk: it takes two seconds. Positions go into queries and keys, not into values. The
@@ -524,7 +525,7 @@ def score_table(behind_copy, on_the_first):
     say="""
     Draw the merged heads side by side, and out_proj after them: head h meets its own columns and no others.
     From the maps the head seems not to be needed. Let the hall vote on the maps, and write the vote on the
-    blackboard. This is seed 2: with other seeds the quiet head is not missed, or there is none.
+    blackboard. This is seed 2: with some other seeds the quiet head is not missed, or there is none.
     """,
     hall="""
     Without the head that shows nothing, how many names are right? Hands for all, nine in ten, a half, none.
@@ -578,8 +579,8 @@ def predict_exchange(worth):
     minutes=1,
     say="""
     One line, and the axis is the question: over the lists, not over the places. At the end all four heads:
-    without the two of our circuit most names are wrong in all three tests; without head 1 of layer 0 one
-    name in ten is.
+    without the two of our circuit most names are wrong in all three tests; if head 1 of layer 0 is silent,
+    one name in ten is wrong.
     """,
     hall="Who dictates it? [said.mean(dim=0, keepdim=True)]",
 )
@@ -653,11 +654,11 @@ def summary():
     "Four exercises, now yours",
     minutes=0,
     say="""
-    9.1 at home, or now if there are ten minutes: most students exchange rows and columns once; check says in
-    which matrix. 9.2 at home: the usual slip is the weight on the copy itself; the mean of the diagonal below
-    finds the other head. 9.3 at home: rows set to 0 silence features of the output; queries set to 0 make a
-    head that attends to all equally. 9.4 in pairs: one list is not enough, because one list fits every rule.
-    Say what comes next: a memory, and what fills it.
+    9.1 at home, or now if there are fifteen minutes: most students exchange rows and columns in one of the
+    matrices, and check says in which. 9.2 at home: the usual slip is the weight on the copy itself; the mean of
+    the diagonal below finds the other head. 9.3 at home: rows set to 0 silence features of the output; queries set
+    to 0 make a head that attends to all equally. 9.4 in pairs: one list is not enough, because one list fits every
+    rule. Say what comes next: a memory, and what fills it.
     """,
 )
 def exercises():

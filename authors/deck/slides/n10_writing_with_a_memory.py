@@ -124,7 +124,7 @@ def one_row_of_scores(W_k, W_q, X):
 @slide(
     "100 tokens, one by one: how many scores in all?",
     minutes=0.5,
-    say="Gauss as a boy: the first and the last together make 101.",
+    say="The first and the last term make 101 together, and there are fifty such pairs.",
     hall="1 + 2 + … + 100? [5050; without a cache 67 times as many]",
 )
 def scores_in_all(each_token):
@@ -224,9 +224,9 @@ def where_it_starts(memory, whole):
     "Four heads ask. How many must be stored?",
     minutes=1.5,
     say="""
-    Four people at two telephones: the telephones are what costs. Follow the lines of the picture with a
-    finger. It is one line of code, and its common fault is repeat in place of repeat_interleave. Point at the
-    last line: PyTorch's own gives the same.
+    Four people share two telephones, and only the telephones cost anything: these are the stored heads. Read a row
+    of each matrix: this query head uses that stored head. It is one line of code, and its common fault is repeat in
+    place of repeat_interleave. Run the next cell: PyTorch's own gives the same, and half as many numbers are stored.
     """,
 )
 def shared_keys(share_heads):
@@ -250,9 +250,9 @@ def shared_keys(share_heads):
     "One call: which step comes where?",
     minutes=2,
     say="""
-    The cache is a photograph, not a diary: each call makes a new one. Many libraries keep the cache inside
-    the module; then two texts disturb each other. Go line by line, each line has had its section: position,
-    cat, mask, share, drop. Ask which line was which section.
+    Each call makes a new cache and leaves the old one as it is, like a photograph. Many libraries keep the cache
+    inside the module; then two texts disturb each other. Go line by line: position, cat, mask, share, drop. Ask for
+    the section of each line; that of the last one, the window, comes two slides later.
     """,
 )
 def one_call():
@@ -261,11 +261,11 @@ def one_call():
             {
                 "new tokens": [0, 0],
                 "old cache": [0, 2],
-                "turn": [1, 0],
+                "rotate": [1, 0],
                 "append": [1.5, 1],
                 "mask, attend": [2, 0],
                 "output": [3, 0],
-                "let go": [2, 2],
+                "drop": [2, 2],
                 "new cache": [3, 2],
             },
             things={
@@ -273,20 +273,20 @@ def one_call():
                 "old cache": "key",
                 "new cache": "key",
                 "mask, attend": "weights",
-                "turn": "quiet",
+                "rotate": "quiet",
                 "append": "quiet",
-                "let go": "quiet",
+                "drop": "quiet",
             },
             arrows=[
-                ["new tokens", "turn"],
-                ["turn", "append"],
+                ["new tokens", "rotate"],
+                ["rotate", "append"],
                 ["old cache", "append"],
                 ["append", "mask, attend"],
                 ["mask, attend", "output"],
-                ["append", "let go"],
-                ["let go", "new cache"],
+                ["append", "drop"],
+                ["drop", "new cache"],
             ][:k],
-            empty=["turn", "append", "mask, attend", "output", "let go", "new cache"][[0, 1, 1, 2, 2, 3, 4, 4][k] :]
+            empty=["rotate", "append", "mask, attend", "output", "drop", "new cache"][[0, 1, 1, 2, 2, 3, 4, 4][k] :]
             if k < 7
             else [],
         )
@@ -298,8 +298,8 @@ def one_call():
     "One cache: can two texts go on from it?",
     minutes=1,
     say="""
-    A photograph, not a diary: two sentences go on from one cache. Ask what would come out if the library
-    kept the cache inside the module.
+    The call with tea has not changed the cache of I like, so another sentence can go on from it. Ask what would
+    come out if the library kept the cache inside the module.
     """,
     hall="Who dictates it? [cached_attention(*heads(X[:1]), i_like)]",
 )
@@ -430,7 +430,7 @@ def one_token(kib):
     "131,072 tokens: how many GiB does each model keep?",
     minutes=1,
     say="""
-    Read the last column. Llama 2 to Llama 3: a quarter, from one decision. Nobody has to learn these
+    Read the bars. From Llama 2 7B to Llama 3 8B: a quarter, from one decision. Nobody has to learn these
     numbers.
     """,
     hall="Which of the five factors differs most between these models? [The stored heads: 32, 8, 1]",
@@ -546,7 +546,7 @@ def why_writing_is_slow(weights):
     minutes=0.5,
     say="""
     Two things in the loop differ: only the last token goes in, and the cache is passed on. Read no number
-    aloud before you have seen it. At 16 tokens the two may change places: for small products the call itself
+    aloud before you have seen it. At 32 tokens the two may change places: for small products the call itself
     takes most of the time.
     """,
 )
@@ -558,10 +558,10 @@ def twice_the_tokens():
     "Which fault hides while they come one by one?",
     minutes=3,
     say="""
-    Read the task. With no fault, move everything: the difference stays 0. Then try the faults one by one,
-    with chunks of 1. The one that stays at 0, no mask once there is a cache, shows with chunks of two: the
-    first of two attends to the second. Choose *Weights of* that token: it gives weight to the one after it.
-    Heads repeated as a list show as soon as heads share.
+    Read the task. With no fault, move everything: the difference stays 0. Then try the faults, one token at a
+    time. Three of them stay at 0 at first. Heads repeated as a list show as soon as heads share, the short window
+    once the text is as long as the window. Only no mask once there is a cache still stays at 0. It shows
+    with two at a time: the first of two attends to the second. Choose *Weights of* that first token.
     """,
     hall="""
     Which fault is silent as long as tokens come one by one? Hands for each. [No mask once there is a cache:
@@ -576,7 +576,7 @@ def hidden_fault():
     "Five faults of a cache. What does each replace?",
     minutes=1.5,
     say="""
-    Name each in a sentence: corner, no mask, start, repeat, one too few. The code is for later, and so are
+    Name each in a sentence: corner, mask, start, heads, window. The code is for later, and so are
     the five tests: they differ in how the text is cut, in the heads, and in whether there is a window.
     """,
 )

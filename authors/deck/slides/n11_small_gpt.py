@@ -16,7 +16,7 @@ from . import again, on_board, slide
     "A small GPT that writes",
     minutes=0.5,
     say="""
-    Read the line aloud with she, then with he, and let the hall finish it. Ask how they knew. Run the
+    Read the line aloud with she at the end, then with he, and let the hall finish it. Ask how they knew. Run the
     imports while they read.
     """,
 )
@@ -57,8 +57,8 @@ def predict_two_girls():
     "What follows from what?",
     minutes=1,
     say="""
-    Read one template aloud and point at the capitals: random, random, follows. The code is for those who want
-    to read it.
+    Run the cell: it prints the templates. Read one aloud and point at the capitals: random, random, follows. Then
+    the picture: were follows from keys, and cat is random.
     """,
 )
 def language():
@@ -92,7 +92,10 @@ def layer_norm(normed, x):
 @slide(
     "tea is all ones. What is left of it?",
     minutes=0.5,
-    say="Some say 1, some say that one cannot divide by 0. The lesson has an answer for each.",
+    say="""
+    Some say 1, some say that one cannot divide by 0. The lesson answers both: what all features share is
+    subtracted, and ε prevents 0 divided by 0.
+    """,
     hall="And tea, all ones? Shout. [(0, 0, 0, 0)]",
 )
 def predict_tea(normed, x):
@@ -364,7 +367,8 @@ def judge(wrong):
     "Which noun decides: the far one, or the near one?",
     minutes=1,
     say="""
-    The second line is the first with singular and plural exchanged. Let the hall say the word before you run it.
+    The cell has two texts. In the second one the hat is near the cats: one noun is singular, the near one plural,
+    and was is right. Let the hall say both words before you run it.
     """,
 )
 def your_own(language, model):
@@ -421,12 +425,12 @@ def which_head(deaf, film, language, model, stories):
     r = [film[800]["all"], *(language.right(stories.without(model, h))["all"] for h in range(4)), deaf]
     return [
         Bars(
-            ["all four", "not 0", "not 1", "not 2", "not 3", "none"],
+            ["none off", "0 off", "1 off", "2 off", "3 off", "all off"],
             values,
             strong=5,
             top=1,
             words=False,
-            caption="right of what can be known, with which heads",
+            caption="right of what can be known",
         )
         for values in ([r[0], None, None, None, None, None], [*r[:5], None], r)
     ]
@@ -582,9 +586,9 @@ def summary():
     minutes=0,
     say="""
     Name the four. At home, 11.2 is the one to grade: many add to the normalized row, and no error is raised.
-    11.1: dividing by d − 1 is the most frequent mistake. 11.3 with lengths that differ: with equal lengths half
-    of the mistakes do not show. 11.4 in pairs: one writes, the other looks for a text on which it fails. Send
-    them to the clinic, and back to notebook 1.
+    11.1: dividing by d − 1 is the most frequent mistake. 11.3 with lengths that differ: with equal lengths there
+    is no padding, and a quarter of the known mistakes do not show. 11.4 in pairs: one writes, the other looks for a
+    text on which it fails. Send them to the clinic, and back to notebook 1.
     """,
 )
 def exercises():

@@ -398,7 +398,7 @@ def test_a_task_about_settings_has_one_answer(name):
 @pytest.mark.parametrize("window", [2, 3, 6, 8])
 def test_first_token_board_attends_through_a_window(window, stays):
     board = ALL["first_token"]()
-    board.change(window=window, first=["goes with the window", "stays in the cache"][stays])
+    board.change(window=window, first=["leaves the window", "stays in the cache"][stays])
     q, k, v = board.inputs.values()
     mask = window_mask(8, 8, window)
     mask[:, 0] |= stays

@@ -101,7 +101,7 @@ def _from_text(text):
         Step(f"asked{number}", op.product(x, "M used"), hidden=True),
         Step(found, op.product(f"asked{number}", heard, transpose="b"), hidden=True),
         Step(f"match{number}", op.masked(found, "causal"), "weights of layer 2", hidden=True),
-        Step(f"hears{number}", op.row(f"match{number}", chosen=5), "layer 2: the last one attends to", **hears),
+        Step(f"hears{number}", op.row(f"match{number}", chosen=5), "layer 2: last token's weights", **hears),
         Step(mixed, op.product(f"hears{number}", x), hidden=True),
         Step(f"logits{number}", op.product(mixed, "W used"), "what it gets @ W", hidden=True),
         Step(f"says{number}", op.softmax(f"logits{number}"), "its output", **says),

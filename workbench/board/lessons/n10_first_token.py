@@ -14,7 +14,7 @@ REST, RHYME = 4.0, 8.0
 LOOKS = WORDS.index("lit")
 FOR = WORDS.index("it")
 VALUES = (0.0, 2.0, 8.0, 6.0, 9.0, 4.0, 7.0, 5.0)
-STAYS = ("goes with the window", "stays in the cache")
+STAYS = ("leaves the window", "stays in the cache")
 FOUR_KEYS = Task(
     "Leave the values as they are. Find the setting in which the cache holds four keys at most and no "
     "output is off by 1 or more.",

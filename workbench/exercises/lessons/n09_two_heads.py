@@ -78,9 +78,9 @@ circuit = function(
 def faint(n, words):
     """The scores are too small.
 
-    A score of 1 gives the right place e ≈ 2.7 times the weight of each other place. That is too little: an early place
-    has only a few places to fetch from, and gives a wrong one about as much weight as a late place gives the right one.
-    The lesson uses a score of 10: e to the 10 is 22,000.
+    A score of 1 gives the right place e ≈ 2.7 times the weight of each other place. That is too little: of
+    two places the wrong one still gets the weight 0.27, and of eight places the right one gets only 0.28. The lesson
+    uses a score of 10: e to the 10 is 22,000.
     """
     return [part / 10 for part in two_after(n, words)]
 
@@ -466,7 +466,7 @@ def output_cut(attention, head, x):
 
 @silencing.misconception(reread="04#text-20")
 def dealt_out(attention, head, x):
-    """The columns are taken in turn: every second or third column is 0.
+    """The columns are taken in turn: with three heads, every third column is 0.
 
     The features of one head are side by side, as `split_heads` and `merge_heads` have them: columns h · head_dim to
     (h + 1) · head_dim.

@@ -256,7 +256,7 @@ def one_behind(query, key, value, keys, values):
 
 @attend.misconception(reread="08#text-break")
 def halves(query, key, value, keys, values):
-    """The pairs that are rotated are one feature of each half.
+    """Your pairs have one feature from each half.
 
     That is the other convention, and it is right by itself. Here a pair is two neighbouring features, and the stored
     keys were rotated in this way.
@@ -746,7 +746,7 @@ def _divided_by(unit):
 
 @cache_bytes.misconception(forms=[_divided_by(unit) for unit in (1e3, 1e6, 2**20, 1e9, 2**30)])
 def larger_units(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """The unit is larger than a byte: thousands, millions or more of them.
+    """The result is in a larger unit than a byte.
 
     Return bytes; nothing is divided by 1000 or 1024.
     """

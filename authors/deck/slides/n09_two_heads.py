@@ -15,7 +15,7 @@ def what_for():
 
 
 @slide(
-    "To which place does the last tea attend?",
+    "Where does the last tea attend?",
     minutes=2,
     say="""
     Six people in a row, each with a word on a sheet. First everybody writes down the word of the person

@@ -197,11 +197,11 @@ def predict_both(both, whole, without):
 
 
 @slide(
-    "Two heads put out the same as at cat. Share of were?",
+    "Two heads output the same as at cat. Share of were?",
     minutes=2,
     say="""
-    Let them say first what each method can show: a map, turning off, an exchange. At shelf, 26.0 and 27.8 put out
-    what they put out at cat in The keys near the cat. The book is one book, and the model says were, since two heads
+    Let them say first what each method can show: a map, turning off, an exchange. At shelf, 26.0 and 27.8 output
+    what they output at cat in The keys near the cat. The book is one book, and the model says were, since two heads
     say so. With two other heads it stays at .02.
     """,
     hall="The book on the shelf, but 26.0 and 27.8 say what they said at cat: share of were? Bids. [0.88]",
@@ -340,7 +340,7 @@ def diagnoses(says, where):
 
 
 @slide(
-    "Which of these three has no fault?",
+    "Which of these has no fault?",
     minutes=0.5,
     say="""
     Read all three as poems. Hands for the first, the second, the third. Two are alike, word for word, and the other

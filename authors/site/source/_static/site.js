@@ -537,7 +537,11 @@ function inTheContents(sections) {
   const header = document.querySelector("header.top");
   const along = header.querySelector(".along");
   const links = sections.map((section) => menu.querySelector(`a[href="#${section.id}"]`));
-  const dots = links.map((link) => link.appendChild(newDots()));
+  const dots = links.map((link) => {
+    const row = newDots();
+    link.replaceChildren(make("span", {}, ...link.childNodes), row); // words in italics stay in their line
+    return row;
+  });
   const place = make("span");
   const here = newDots();
   let states = [];

@@ -75,7 +75,8 @@ def parser():
     )
     command(worksheet, "lesson [--seed …] [--groups N] [--out FOLDER]", needs=("classroom",))
     command(handbook, "[--lessons 1-5,8] [--out FOLDER]", needs=("classroom",))
-    hub_words = "[stop | add ... | remove ... | list | links ADDRESS | collect NOTEBOOK | live | hall]"
+    hub_words = "[stop | add ... | remove ... | list | links ADDRESS | deadline ... | collect NOTEBOOK | "
+    hub_words += "return NOTEBOOK | live | hall [new]]"
     command(hub, hub_words, needs=("classroom", "hub", "model"), epilog="classroom/hub/README.md says what each does.")
     return whole
 

@@ -18,7 +18,7 @@ from .sandbox.remote import Connection, OverMemory, RemoteFunction, remote_class
 from .sandbox.traces import first_difference
 from .submissions.extract import OTHER_KINDS, OTHER_NAME, answer_in, course, exercises_in
 
-LIBRARYS = "librarys-own"
+LIBRARYS, HIDDEN = "librarys-own", "hidden"
 RUN_ENDINGS = {  # why an answer is wrong that shows no misconception
     "raises": "It raises an error",
     "changes-its-argument": "It changes its argument",
@@ -30,6 +30,7 @@ RUN_ENDINGS = {  # why an answer is wrong that shows no misconception
     "too-much-memory": "It used too much memory",
     "ended": "It ended its own process, or sent no answer",
     LIBRARYS: "The library's own function was called",
+    HIDDEN: "It hides what it calls",
 }
 ENDING_OF_OUTCOME = {
     "raised": "raises",
@@ -132,6 +133,15 @@ def _librarys(answer, function):
     return GradedAnswer(answer.exercise, "wrong", LIBRARYS, message, code=answer.shown, note=note)
 
 
+def _hiding(answer, event):
+    """The `GradedAnswer` of an answer that is right, and hides what does the work."""
+    message = (
+        f"The numbers are right, but your code uses `{event}`, and so nobody can see whether the library's own "
+        "function does the work: leave it out."
+    )
+    return GradedAnswer(answer.exercise, "wrong", HIDDEN, message, code=answer.shown, note=f"{event}: look at it")
+
+
 def _memory_check(host, every=0.3):
     """Return a function that may be called often and now and then raises `OverMemory`."""
     last = time.monotonic()
@@ -204,6 +214,7 @@ def _compare(answer, connection, host):
         if error and description["parts"] == [["stub"]]:
             return _cells_failed(answer, error), "", []
         parts = [_part(i, part, connection, reader) for i, part in enumerate(description["parts"])]
+        connection.hides = cleaned(description.get("hides") or "", 60)
         connection.library = description["library"] and cleaned(description["library"], 60)
         library = description["called"] and cleaned(description["called"], 60)
         calls = {(int(number), int(line)) for number, line in description["calls"]}
@@ -216,6 +227,8 @@ def _compare(answer, connection, host):
     if connection.library:
         return _librarys(answer, connection.library), "", []
     result = _graded(answer, verdict, connection, error)
+    if result.share and connection.hides:
+        return _hiding(answer, connection.hides), "", []
     if verdict.shown_in is not None:
         result.difference = _first_difference(exercise, parts[0], verdict.shown_in)
     return result, library, calls

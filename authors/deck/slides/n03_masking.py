@@ -43,8 +43,7 @@ def a_score_of_0(scores):
     "Two lengths. Which positions are real?",
     minutes=1,
     say="""
-    Say the convention aloud and let the hall repeat it: True means may attend. The axis of size 1 stands for
-    the queries.
+    Say the convention aloud and let the hall repeat it: True means may attend.
     """,
 )
 def mask_from_lengths(real):
@@ -66,8 +65,8 @@ def mask_from_lengths(real):
     "A row for each sentence. And the queries?",
     minutes=0.5,
     say="""
-    Without the axis of size 1, a batch with as many sentences as queries is masked the wrong way, without an
-    error.
+    The new axis of size 1 is that of the queries. Without it, a batch with as many sentences as queries is masked the
+    wrong way, without an error.
     """,
 )
 def every_query(padding_mask, real):
@@ -164,7 +163,7 @@ def erase_and_divide(allowed, erased, large):
 @slide(
     "Writing: who may attend to whom?",
     minutes=0.5,
-    say="Take the line from the hall. Lower left: a row is a query; its keys are on the left.",
+    say="Take the line from the hall. A row is a query: it may attend to its own key and to all keys left of it.",
 )
 def triangle(TOKENS, triangle):
     return [
@@ -206,8 +205,8 @@ def running_mean(even, TOKENS, values):
     "Another word for tea. Which outputs change?",
     minutes=1.5,
     say="""
-    This is the test of every mask. Point at the last line: another word in the place of tea. A change in
-    the future must not change the past. Show the numbers: 0.0000 is exactly 0, not rounded.
+    This is the test of every mask. In the code (key c), other has another word in the place of tea. A change in the
+    future must not change the past. Point at the two zeros: they are exactly 0, not rounded.
     """,
     hall="""
     We put another word in the place of tea. Which outputs change, with the causal mask? Hands for each of the
@@ -273,9 +272,8 @@ def where_the_triangle(causal_mask):
     "Two masks, one sentence. Which pairs remain?",
     minutes=0.5,
     say="""
-    Read the counts of the second sentence aloud: 1, 2, 3, 3, 3. Above: three masks of five by five.
-    Below, point at the two rows: with two queries and five keys the two conventions
-    differ.
+    Read the counts of the second sentence aloud: 1, 2, 3, 3, 3. These are its three masks. The picture in the notebook
+    also shows PyTorch's is_causal=True for two queries and five keys: its triangle begins at the top left.
     """,
 )
 def both_masks(both, causal_mask, padding_mask):
@@ -404,7 +402,7 @@ def empty_row(dead_row, empty, masked_softmax, nothing_left):
     "How many closed cells make a row NaN?",
     minutes=3,
     say="""
-    Read the task and the hint that a preset may help. After the hands choose the preset "causal", then click q0,
+    Read the task, and say that a preset may help. After the hands choose the preset "causal", then click q0,
     k0: one click, and the row is NaN, with the whole gradient. Now "Apply as" −1e9: the row is 0.25 each and sums to
     1, and the gradient looks right. Then masked_softmax: 0, and a gradient that is right. Let the hall
     decide which of the three is the worst: −1e9, which looks right.
@@ -453,9 +451,9 @@ def where_nan_is_born(one_empty, scores, value):
     "12 numbers in the gradient. How many are NaN?",
     minutes=2,
     say="""
-    This is the padded sentence, backwards, so X and the weights are transposed. The query of the padding
-    is masked along with its keys: its row has no allowed key, and is drawn here as a column of NaN. The
-    loss does not use it, so its gradient is a row of zeros. 0 · NaN is NaN, and a sum with NaN is NaN; what the other
+    This is the padded sentence, backwards, so X and the weights are transposed. The padding is hidden
+    as a key and as a query: its row has no allowed key, and is drawn here as a column of NaN. The loss does not use
+    its output, so that output's gradient is a row of zeros. 0 · NaN is NaN, and a sum with NaN is NaN; what the other
     sentence adds is finite. After one step of training every number of W_v is NaN. With masked_softmax there is
     no NaN to come back: run the last cell.
     """,
@@ -546,7 +544,7 @@ def two_meanings(triangle):
             ["0", "0", ["NaN or 0", "wrong"]],
         ],
         columns=["attn_lib", "F.scaled_dot_\nproduct_attention", "nn.Multihead\nAttention"],
-        rows=["True", "1.0", "all False"],
+        rows=["True", "1.0", "dead row"],
     ).opened(*range(10))
 
 

@@ -193,8 +193,8 @@ def parameters(one, six):
     "768 features and 10 heads. What happens?",
     minutes=0.5,
     say="""
-    PyTorch's layers raise no error when they are made; it comes later. A module should check it at once, and name
-    both numbers.
+    PyTorch raises no error when the layers are made, only when data go through them. A module should check the sizes
+    at once, and name both numbers.
     """,
 )
 def indivisible():
@@ -234,8 +234,8 @@ def gpt_2(gpt2):
     "The output of head 1 is doubled. What changes?",
     minutes=1.5,
     say="""
-    Two bids, without W_o and with it. Then say: each head contributes to all 12 features, and the output is the
-    sum.
+    Ask for two numbers, without W_o and with it. Then say: each head contributes to all 12 features, and the output
+    is the sum.
     """,
     hall="""
     The output of head 1 is multiplied by 2. How many of the 12 output features change without W_o, and how many
@@ -319,12 +319,12 @@ def view_alone(numbered, wrong):
     "For which sizes is view alone right?",
     minutes=1.5,
     say="""
-    Start as it stands, then set tokens to 1: both are the same, and the task is done. Put heads to 3 and it
-    stays so. With 2 tokens it is gone again. With one token there is no other token to mix it with.
+    Start as it stands, then set tokens to 1: both are the same, and the task is done. Set heads to 3: both are still
+    the same. Set tokens to 2: they differ again. One token has no other token with which it could be mixed.
     """,
     hall="""
-    For which sizes is view alone right? Hands for few heads, few features, few tokens. [One token: then
-    there is nothing to mix]
+    With two heads or more: for which sizes is view alone right? Hands for few heads, few features, few tokens. [One
+    token: then there is nothing to mix]
     """,
 )
 def when_view_is_right():
@@ -567,8 +567,8 @@ def wrong_root(raw, too_small):
     "Ten features, four heads: over how many tokens?",
     minutes=1.5,
     say="""
-    40 numbers are 5 tokens of 8. The way back hides it. Ten numbers a token, cut by eight: only multiples of
-    four tokens slip through.
+    40 numbers are 5 tokens of 8. Merged into rows of 10 they are 4 tokens again, so no shape shows the mistake. Only
+    with 4, 8, 12, … tokens is there no error: only then is the count of numbers a multiple of 8.
     """,
     hall="Four tokens go in. Over how many does each head attend? Hands for 4 and for 5. [5]",
     choices="fake-tokens",

@@ -216,7 +216,8 @@ def empty_sentence(outcomes):
     minutes=3,
     say="""
     Unit vectors as values make the output the weights: a trick worth keeping. In the left picture the triangle
-    begins at the top left, in the right picture it ends at the bottom right. A model that writes needs the right one.
+    begins at the top left, in the right picture it ends at the bottom right. A model that writes needs the one on
+    the right.
     """,
     hall="""
     Two queries, five keys, is_causal=True: how many keys does the last query see? Hands for 2 and for 5. [2]

@@ -171,8 +171,8 @@ def the_mending(line_3, patient):
     part: two are right, the third is not, and it says for which other patients the test returns True.
     """,
     hall="""
-    Why do values of 1 show this fault? Neighbours. [The weights of each query should sum to 1, and so should
-    the output]
+    Why do values of 1 show this fault? Neighbours. [The weights of each query should sum to 1, so each number
+    of the output should be 1]
     """,
 )
 def values_of_1(k, mended_3, patient, PATIENTS, q):
@@ -378,8 +378,8 @@ def a_stranger(k, mask, night, q, unit):
     propose a change, type it into the right code (key c), and run the cell below it.
     """,
     hall="""
-    √d_v in place of √d_k: how many of the seven tests find it? Hands. [2: the two that compare numbers of
-    ordinary size]
+    √d_v in place of √d_k: how many of the seven tests find it? Hands. [2: the two that compare with right code
+    on ordinary numbers]
     """,
 )
 def sabotage(mended_3, saboteur, tests):
@@ -441,8 +441,8 @@ def wards():
     "Patient 6.1: which line is wrong?",
     minutes=0,
     say="""
-    Self-study. Nothing divides by √d_k. A comparison with right code finds it, but half of the other patients
-    too. Its weights still sum to 1; those of 6.3 and 6.4 do not.
+    Self-study. Nothing divides by √d_k. A comparison with right code finds it, but without a mask it finds 6.3 and
+    6.4 too. The weights of 6.1 still sum to 1; those of 6.3 and 6.4 do not.
     """,
 )
 def patient_1(k, PATIENTS, q, scaled_dot_product_attention, v):
@@ -457,7 +457,7 @@ def patient_1(k, PATIENTS, q, scaled_dot_product_attention, v):
     minutes=0,
     say="""
     Self-study. √embed_dim where √head_dim belongs: wrong only with more than one head. With w_q = 0 it is
-    right, which the other patients of its kind are not.
+    right; 6.16 and 6.21, whose heads or projections are wrong, are not.
     """,
 )
 def patient_2(merge_heads, PATIENTS, scaled_dot_product_attention, split_heads):
@@ -688,8 +688,8 @@ def chunks(causal_mask, merge_heads, PATIENTS, scaled_dot_product_attention, spl
     minutes=0,
     say="""
     Self-study. Whoever has written a test runs night_shift(globals()): twelve strangers whose code nobody can
-    read, and one of them is healthy. The chart says which stranger each test recognises. Where two tests say
-    True of one stranger, one of them is not specific enough: let the hall find which.
+    read, and one of them is healthy. The chart says which stranger each test recognises. Where two tests
+    return True for one stranger, one of them is not specific enough: let the hall find which.
     """,
 )
 def night_shift():

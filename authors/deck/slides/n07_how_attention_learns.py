@@ -210,9 +210,9 @@ def predict_rows(examples, film, weights, weights_with):
     minutes=3.5,
     say="""
     Read the task, and wait half a minute. At rate 1, step 1, I gives itself 0.93; at step 2 it gives nearly
-    everything to like. Then go back to step 0, and give like a wish too, (1, 0, 0): at rate 0.1 both wishes
-    come true. Set Learns to W_q and W_k, choose rate 3, and drag the step to 50: the numbers grow until they
-    cannot be stored, and every box that is computed shows nan.
+    everything to like. Then choose rate 0.1 and step 50, and give like a wish too, (1, 0, 0): like gives I 1.00, and
+    I still gives tea 0.82. Set Learns to W_q and W_k, choose rate 3, and drag the step from 0 to 50: the numbers grow
+    until they cannot be stored, and every box that is computed shows nan.
     """,
     hall="At rate 1 and step 1, which token does I attend to most? Hands for like, for tea, for itself. [Itself]",
 )
@@ -225,7 +225,7 @@ def play():
     minutes=1.5,
     say="""
     Ask whether anybody chooses 0.5. Then show the plot. Follow the line of rate 1 with a finger: it falls to
-    0.00, rises again, and passes 0.1 and 0.5.
+    0.00, rises again, and ends above the lines of rates 0.1 and 0.5.
     """,
     hall="The smallest rate whose first step makes it worse? Hands for 0.1, 0.5, 1, 3, none. [0.5]",
     choices="rate",
@@ -414,8 +414,8 @@ def sorting():
     say="""
     Nothing here is new: the softmax, then grad_scores @ keys and the outer product with x, then the step. Write
     the two products on the blackboard. Ask in which list the 9 gives a query. In none: it is always written
-    last. Read a row from its dark cell to the right: the next number has the highest score, and each later
-    number a lower one. To the left all scores are low.
+    last. Read a row from its dark cell to the right: the next number has the highest score; then the scores fall,
+    in the long rows until they are about as low as on the left.
     """,
     hall="Which number is in row 9, ten times? Call it out. [0: the 9 never gives a query]",
 )
@@ -497,8 +497,8 @@ def low_rank(learned_scores):
     minutes=0.5,
     say="""
     With two numbers the keys are points in a plane, and each key on a circle is the best for the query that
-    points to it. So two numbers are enough: by hand all 105 lists are sorted. Training finds this only with
-    three.
+    points to it. So two numbers are enough: by hand all 105 lists are sorted. Training sorts 28 of them with
+    two numbers, and 103 with three.
     """,
 )
 def low_rank_more(sorted_by, unseen):

@@ -292,7 +292,7 @@ def from_place_100(key, query, rotary, scores):
 
 
 @slide(
-    "Run by halves: does the start still not matter?",
+    "Run by halves: does only the distance count?",
     minutes=1,
     say="Expect many hands for no. Then show that the scores still differ from those of training.",
     hall="""
@@ -425,7 +425,10 @@ def where_each_comes_in():
     done at 70° and at 80°; at 60° the tokens one and two steps back get equal weights. Move the start: queries and
     keys turn, and no score changes. Choose the waves: now the scores change too.
     """,
-    hall="Which angle is too large for six tokens, and why? [90°: after four steps the turn is complete]",
+    hall="""
+    At which angle does the 6th token give the 1st as much weight as the one before it, and why? [90°: 5 steps are a
+    full turn and one step]
+    """,
 )
 def board_angles():
     return on_board(angle=40, k=[[2, 3]], mark=("weights", 5, 4))
@@ -483,8 +486,8 @@ def row_5(sinusoidal_encoding, turn):
     "Which pair's score still grows at 4,000 steps?",
     minutes=1.5,
     say="""
-    The board had only one pair. To look far back we take the slowest pair. Then run both settings by hand at
-    1024 tokens: both methods find their token.
+    The board had only one pair. To look far back we take the slowest pair. Then run the cell: with numbers set by
+    hand both methods find their token, also among 1024.
     """,
     hall="""
     Eight pairs, the first fast, the last slow: which one's score still grows at 4,000 steps? [the last: its
@@ -511,7 +514,7 @@ def far_query():
     "256 tokens: which method still finds what?",
     minutes=2.5,
     say="""
-    These are four small trainings on eight tokens, half a second in all; at eight tokens all four are always
+    These are four small trainings on eight tokens; at eight tokens all four are always
     right. You have just seen that both methods can also be right on long texts. So the question is what training
     found. Ask some of those who raise a hand for a reason. By chance 12 of 100 would be right. The training uses
     Adagrad; with plain gradient steps the result differs.
@@ -535,7 +538,7 @@ def race_far(shares):
 @slide(
     "Trained up to distance 7. And beyond?",
     minutes=1,
-    say="Cover everything right of 7 with your hand: that is what was trained. Then take the hand away.",
+    say="Cover everything right of 7 with your hand: what the hall still sees was trained. Then take the hand away.",
 )
 def beyond_7(by_distance):
     return [
@@ -650,7 +653,8 @@ def summary():
     say="""
     All at home. 8.1: the commonest mistake doubles the exponent, since the loop's number is already 2i. 8.2:
     the usual mistake is to turn pairs of neighbours by the angles for halves. 8.3: the last query has the position
-    of the last key. 8.4: a test with one sentence misses the commonest mistake. 8.5: a query for any number of
+    of the last key. 8.4: a test with one sentence misses code that adds the table to
+    the first sentence only. 8.5: a query for any number of
     steps back: in which direction must it be turned? Next: what two heads can do that one cannot.
     """,
 )

@@ -42,6 +42,7 @@ class Connection:
         self.channel, self.seconds, self._check_memory = channel, seconds, check_memory
         self.patience = seconds  # how long a single answer may take
         self.library = None  # the library's own function that an answer called
+        self.hides = None  # what it did that would keep such a call from being noticed
         self.used = set()  # torch's functions that it called
         self.failure = None  # where its last call raised
         self.trouble = ""  # why nothing more can be asked
@@ -84,7 +85,7 @@ class Connection:
     def trace(self, part, args):
         """One more call of a function, recorded: a `Run`, or None."""
         answer, reader = self._ask({"do": "trace", "part": part}, args)
-        return from_data(self._result(answer, reader))
+        return from_data(self._result({**answer, "printed": ""}, reader))  # the call before has printed it
 
     def _back(self, keep, weights):
         answer, reader = self._ask({"do": "back", "call": keep}, weights, name="weights")
@@ -131,7 +132,7 @@ class Connection:
             raise
 
     def _end(self, why):
-        self.trouble = self.trouble or why
+        self.trouble, self.failure = self.trouble or why, None
         self.channel.close()
         return WorkerEnded(self.trouble)
 
@@ -143,6 +144,7 @@ class Connection:
             result = None if error else _local(reader.value(answer["result"]))
             self.used.update(str(name) for name in answer["used"])
             self.library = self.library or (answer["library"] and cleaned(answer["library"], 60))
+            self.hides = self.hides or cleaned(answer.get("hides") or "", 60)
             text = cleaned(answer["printed"], 1000)
         except (Malformed, KeyError, TypeError, ValueError, RuntimeError, RecursionError):
             raise self._end("its process sent no answer") from None

@@ -7,6 +7,7 @@ to this module, to the files it can reach, it only changes what its own function
 leaves behind is ended with it. Where there is no fork, it serves one answer itself.
 """
 
+import _thread
 import ast
 import asyncio
 import builtins
@@ -43,11 +44,13 @@ from workbench.exercises.clinic.speaker import Speaker
 from workbench.exercises.engine import module, watch
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.stub import is_unattempted
-from workbench.exercises.engine.watch import AUTOGRADS_ENGINE, FailureWatch, Operations
+from workbench.exercises.engine.watch import FailureWatch, Operations
 
 PRINTED = 1000  # characters of what a function prints that are handed on
 COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
+STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
+NEW_PROCESS = "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"  # as the system tells of it
 OFFERED = tuple(
     room.__file__ for room in (bug, speaker, anonymous, fault_names, module, watch)
 )  # cells, and we, call it
@@ -107,6 +110,7 @@ class Session:
             "parts": descriptions,
             "failed": error_data,
             "library": self.watch.library,
+            "hides": self.watch.hides,
             "calls": [list(place) for place in sorted(self.watch.calls)[:1000]],
             "called": self.watch.called,
         }
@@ -194,7 +198,7 @@ class Session:
         except BaseException as error:
             answer = {"raised": what_was_raised(error), "failure": self.watch.failure(error).as_data()}
         answer |= {"printed": out.getvalue()[:PRINTED], "used": sorted(self.watch.seen)[:1000]}
-        return {**answer, "library": self.watch.library}
+        return {**answer, "library": self.watch.library, "hides": self.watch.hides}
 
 
 def as_numbers(part):
@@ -253,6 +257,8 @@ class Jupyter:
 class LibraryWatch(FailureWatch):
     """Notes, while open, the first of the library's own answers that is called, and what of torch's runs or fails.
 
+    `hides` is what an answer does that would keep a call from being noticed; of that Python tells, whatever it is told.
+
     While `step` is set, (number, file, whether it is the student's own), a call goes to `calls` with the line that it
     came from, and its name to `called`: what a student compares the answer with is not yet the answer.
     """
@@ -263,6 +269,8 @@ class LibraryWatch(FailureWatch):
         super().__init__()
         self.own, self.counts, self.seen, self.library, self._own_by_code = set(), False, set(), None, {}
         self.step, self.calls, self.called = None, set(), None
+        self.hides, self._is_open = None, False
+        sys.addaudithook(self._on_event)
         self._operations = Operations(self.seen)
 
     def look_for(self, own, counts):
@@ -271,11 +279,13 @@ class LibraryWatch(FailureWatch):
     def __enter__(self):
         sys.setprofile(self._on_call)
         threading.setprofile(self._on_call)
+        self._is_open = True
         if self.counts:
             self._operations.__enter__()
         return super().__enter__()
 
     def __exit__(self, *error):
+        self._is_open = False
         sys.setprofile(None)
         threading.setprofile(None)
         super().__exit__(*error)
@@ -287,13 +297,26 @@ class LibraryWatch(FailureWatch):
         return super().__torch_function__(func, types, args, kwargs)
 
     def _on_call(self, frame, event, arg):
-        if event == "c_call" and getattr(arg, "__name__", "") in AUTOGRADS_ENGINE:
-            self.seen.add(arg.__name__)
+        if event == "c_call" and self.counts:  # autograd's engine, and softmax where torch's modes are switched off
+            self.seen.add(str(getattr(arg, "__name__", ""))[:60])
+        if event == "c_call" and arg is _thread.start_new_thread:
+            is_watched = frame.f_code.co_filename == threading.__file__ and threading.getprofile() == self._on_call
+            self.hides = self.hides or (None if is_watched else "_thread.start_new_thread")
         if event == "call" and self.library is None and self._is_own(frame.f_code):
             if self.step is None:
                 self.library = watch.name_of(frame.f_code)
             else:
                 self._note(frame)
+
+    def _on_event(self, event, args):
+        if not self._is_open or self.hides:
+            return
+        in_a_call = self.step is None  # a cell, outside of calls, may be timed by cProfile or install a package
+        if event == "sys.setprofile":
+            may = threading.__file__ if in_a_call else STANDARD_LIBRARY  # threading watches each thread that begins
+            self.hides = None if sys._getframe(1).f_code.co_filename.startswith(may) else event
+        elif event in NEW_PROCESS and in_a_call:
+            self.hides = event
 
     def _note(self, frame):
         number, file, is_own = self.step

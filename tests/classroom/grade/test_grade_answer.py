@@ -169,6 +169,33 @@ def test_call_of_the_library_is_named_and_its_result_not_shown(host):
     assert "<td" not in found.shown and "<td" in judged(host, "3.2", TOP_LEFT).shown
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "before = sys.getprofile(); sys.setprofile(None); found.append(causal_mask(q, k)); sys.setprofile(before)",
+        "_thread.start_new_thread(lambda: found.append(causal_mask(q, k)), ())",
+        "os.fork() or (os.write(w, marshal.dumps(causal_mask(q, k).tolist())), os._exit(0)); "
+        "found.append(torch.tensor(marshal.loads(os.read(r, 65536)))); os.close(r); os.close(w); os.wait()",
+    ],
+    ids=["unprofiled", "in a thread of its own", "in a process of its own"],
+)
+def test_call_of_the_library_cannot_be_hidden(bubblewrap, call):
+    start = "import _thread, marshal, os, sys, torch\nfrom attn_lib.masks import causal_mask\n"
+    function = f"def my_causal_mask(q, k):\n    found, (r, w) = [], os.pipe()\n    {call}\n"
+    found = judged(bubblewrap, "3.2", f"{start}{function}    while not found: pass\n    return found[0]")
+    assert (found.status, found.misconception, found.share) == ("wrong", "hidden", 0)
+
+
+def test_what_an_answer_prints_stays_in_its_verdict(host, capsys):
+    found = judged(host, "3.2", TOP_LEFT.replace("    return", "    print('3.2: correct')\n    return"))
+    assert "It prints" in found.message and capsys.readouterr().out == ""
+
+
+def test_no_line_of_the_judge_is_shown_as_the_students(host):
+    found = judged(host, "3.2", "import os\ndef my_causal_mask(q, k):\n    os._exit(0)")
+    assert "ended its own process" in found.message and "in the line" not in found.message
+
+
 def test_comparing_an_answer_with_the_library_costs_nothing(host):
     compares = "import attn_lib\nassert torch.equal(my_causal_mask(2, 3), attn_lib.causal_mask(2, 3))"
     assert judged(host, "3.2", f"{RIGHT}\n{compares}").status == "correct"

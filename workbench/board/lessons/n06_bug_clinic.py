@@ -41,7 +41,7 @@ def patient_board():
         (
             ("set", "fault", FAULTS.index(SWAPPED)),
             ("equal", "outputs", "sick outputs"),
-            ("differ", "scores", "nothing", 0.5),
+            ("differ", "scores", "nothing", 0.01),
         ),
         why="Which inputs should a test for this fault not use?",
         answers=(

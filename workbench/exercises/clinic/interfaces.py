@@ -210,8 +210,9 @@ SELF = Interface(
 )
 TEXTS = Interface(
     "attention(x, table, texts)",
-    "causal, one head; texts (batch, n) says to which text of its row each token of x (batch, n, d) belongs, 0 is "
-    "padding; a token attends to its own text, and gets the row of table (max_len, d) of its place in it",
+    "causal, one head; texts (batch, n) has for each token of x (batch, n, d) the number of its text in this row, 0 "
+    "for padding; a token attends to its own text; to each token the row of table (max_len, d) for its place in its "
+    "text is added",
     [*(correct.of_texts(core) for core in correct.CORES), correct.text_by_text],
     [
         with_table([[1, 1, 1, 1], [0, 0, 1, 1]]),

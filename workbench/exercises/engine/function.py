@@ -23,10 +23,20 @@ from ...display import show
 from ...trace import trace
 from . import runner
 from .exercise import COURSES_OWN, Exercise, register
-from .outcome import close, is_or_are, outcome_of, refuse_not_callable, right, same, same_complaint, sort_of
+from .outcome import (
+    close,
+    failed_on_one_thing,
+    is_or_are,
+    outcome_of,
+    refuse_not_callable,
+    right,
+    same,
+    same_complaint,
+    sort_of,
+)
 from .probes import redrawn, with_dtype
 from .runner import OutOfTime, Raised, Worker
-from .watch import AUTOGRADS_ENGINE, COURSE, Operations, first_ruled_out, is_one_of, name_of
+from .watch import COURSE, Operations, first_ruled_out, is_one_of, name_of
 
 # An answer may call whatever PyTorch and attn_lib offer, but not the course's own answer, which `solution` shows, and
 # not what its text rules out: AUTOGRAD, where that says "without autograd".
@@ -233,39 +243,59 @@ class Judgement:
         return [(one, form) for one in self.exercise.misconceptions.values() for form in one.forms]
 
     def _agreement(self, form, stage):
-        """How well the answer and a form of a misconception agree, or 0 if the answer is another."""
-        trials = self.exercise.trials[: len(self.outcomes)]
-        before = sum(trial.stage < stage for trial in trials)
-        theirs = self.exercise.known_outcomes(form, before, self.worker)
-        if not all(its.is_right for its in theirs):
-            return 0
-        theirs = self.exercise.known_outcomes(form, len(trials), self.worker)[before:]
-        computes = any(its.kind == "value" for its in theirs)  # then where it fails says enough, and not how
-        agreed, shows = 0, False
-        for mine, its in zip(self.outcomes[before:], theirs, strict=True):
-            in_words = same(mine, its)
-            alike = _both_raised(mine, its) if stage == CORNERS else same_complaint(mine, its)
-            equal = in_words or (computes and alike) or (mine.is_right and its.is_right)
+        """How well the answer and a form of a misconception agree, or 0 if the answer is another.
+
+        Where a form shows by errors alone, and not by numbers too, they have to come of one thing: any line may raise.
+        """
+        pairs = []
+        for trial, mine, its in self._beside(form):
+            if trial.stage < stage and not its.is_right:
+                return 0
+            if trial.stage == stage:
+                in_words = same(mine, its)
+                alike = _both_raised(mine, its) if stage == CORNERS else same_complaint(mine, its)
+                if not (in_words or alike or (its.is_right and (mine.is_right or stage != NUMBERS))):
+                    return 0
+                pairs.append((mine, its, in_words, alike))
+        wrong = [its for _, its, *_ in pairs if not its.is_right]
+        computes = any(its.kind == "value" for _, its, *_ in pairs)  # then where it fails says enough, and not how
+        by_place = stage != NUMBERS or any(its.kind == "value" for its in wrong)
+        agreed = 0
+        for mine, its, in_words, alike in pairs:
+            alike = computes and alike and (by_place or failed_on_one_thing(mine, its))
+            equal = in_words or alike or (mine.is_right and its.is_right)
             if not equal and (not its.is_right or stage == NUMBERS):
                 return 0
-            shows = shows or not its.is_right
             agreed += equal + in_words
-        return agreed if shows else 0
+        return agreed if wrong else 0
+
+    def _beside(self, form):
+        """(trial, the answer's outcome, the form's) one by one: what nobody looks at is not computed."""
+        for place, (trial, mine) in enumerate(zip(self.exercise.trials, self.outcomes, strict=False)):
+            yield trial, mine, self.exercise.known_outcomes(form, place + 1, self.worker)[place]
 
     def _partly_explained_by(self):
-        """The misconception that explains most calls, and which ones; the others may have a second cause.
+        """The misconception that explains most calls, and which ones; the others may have a second cause."""
+        best, most = None, []
+        for misconception, form in self._forms():
+            explained = self._calls_explained_by(form, more_than=max(len(most), len(self.outcomes) / 2))
+            if explained:
+                best, most = misconception, explained
+        return best, most
+
+    def _calls_explained_by(self, form, more_than):
+        """The places of the calls that a form explains, or [] if they are too few.
 
         Only real numbers count, which do not agree by chance, and it must not show where the answer is right.
         """
-        best, most = None, []
-        for misconception, form in self._forms():
-            theirs = self.exercise.known_outcomes(form, len(self.outcomes), self.worker)
-            pairs = list(zip(self.outcomes, theirs, strict=True))
-            agreed = [i for i, (mine, its) in enumerate(pairs) if not its.is_right and _same_reals(mine, its)]
-            excused = any(mine.is_right and not its.is_right for mine, its in pairs)
-            if not excused and len(agreed) > max(len(most), len(theirs) / 2):
-                best, most = misconception, agreed
-        return best, most
+        explained, left = [], len(self.outcomes)
+        for place, (_, mine, its) in enumerate(self._beside(form)):
+            left -= 1
+            if not its.is_right and _same_reals(mine, its):
+                explained.append(place)
+            if (mine.is_right and not its.is_right) or len(explained) + left <= more_than:
+                return []
+        return explained
 
     def _named_with_a_rest(self, misconception, agreed):
         exercise = self.exercise
@@ -394,8 +424,8 @@ class _Watching(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
     def _on_call(self, frame, event, arg):
-        if event == "c_call" and getattr(arg, "__name__", "") in AUTOGRADS_ENGINE:
-            self.ran.add(arg.__name__)
+        if event == "c_call":  # autograd's engine, and softmax where torch's modes are switched off
+            self.ran.add(getattr(arg, "__name__", ""))
         if event == "call" and self.courses is None and is_one_of(frame.f_code, self._own):
             file, own = frame.f_code.co_filename, self._unwrapped
             taught = inspect.isfunction(own) and frame.f_globals is own.__globals__ and file != own.__code__.co_filename

@@ -56,7 +56,8 @@ def outcome_of(answer, args, exercise, run, *, gradients):
     except OutOfTime:
         return Outcome("late")
     except Raised as raised:
-        failure = getattr(answer, "failure", None) or watch.failure(raised.error)  # elsewhere, or here
+        elsewhere = hasattr(answer, "failure")
+        failure = answer.failure if elsewhere else watch.failure(raised.error)
         return Outcome("raised", text=show.error(raised.error), failure=failure)
 
 
@@ -240,6 +241,17 @@ def _failed_alike(one, other):
 def same_complaint(one, other):
     """Whether both raised an error of the same type, whatever its words."""
     return one.kind == other.kind == "raised" and one.text.split(":")[0] == other.text.split(":")[0]
+
+
+def failed_on_one_thing(one, other):
+    """Whether two errors may have one cause: an operand of the same sizes, in any order, or None in its place."""
+    if "NoneType" in one.text and "NoneType" in other.text:
+        return True
+    operands = [outcome.failure.operands if outcome.failure else () for outcome in (one, other)]
+    if any(operands):
+        first, second = ({tuple(sorted(shape)) for shape, *_ in each} for each in operands)
+        return bool(first & second)
+    return _failed_alike(one, other)
 
 
 def right(outcome, expected):

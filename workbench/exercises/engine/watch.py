@@ -35,10 +35,9 @@ RULED_OUT = {  # what a text calls by one name → how the operations begin that
     "log_softmax": ("_log_softmax", "_sparse_log_softmax"),
     "layer_norm": ("native_layer_norm",),
     "scaled_dot_product_attention": ("_scaled_dot_product", "_safe_softmax", "_native_multi_head"),
-    "backward": ("run_backward",),
+    "backward": ("run_backward",),  # C functions, to which every way to differentiate leads
     "grad": ("_make_dual",),
 }
-AUTOGRADS_ENGINE = {"run_backward", "_make_dual"}  # C functions, to which every way to differentiate leads
 
 SAMPLE = 32  # numbers of an operand that are compared
 DIGITS = "0123456789"  # float32 and float64 may hold the same

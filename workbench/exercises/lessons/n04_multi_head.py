@@ -57,7 +57,7 @@ def view_alone(x, num_heads):
     """`view` alone mixes the tokens.
 
     The result has the right shape, because the numbers fit. But `view` reads the numbers in the order of memory:
-    head 0 gets all features of the first tokens, where it should get some features of all tokens.
+    head 0 gets the numbers of the first tokens, where it should get some features of all tokens.
     """
     return x.reshape(x.size(0), num_heads, x.size(1), x.size(2) // num_heads)
 
@@ -151,6 +151,16 @@ def fewer_heads(x, num_heads):
     num_heads divides embed_dim.
     """
     return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
+
+
+@split.misconception(reread="04#text-20")
+def one_text_only(x, num_heads):
+    """Your function works for a batch of one text only.
+
+    The first axis is the batch, and it has another size in other calls: keep it, as `x.size(0)`. `squeeze(0)` removes
+    it only where its size is 1.
+    """
+    return x.squeeze(0).unflatten(-1, (num_heads, -1)).permute(1, 0, 2)[None]
 
 
 def _of_size(heads=None, head_dim=-1):
@@ -249,6 +259,16 @@ def tokens_of_all_texts(x):
     heads · head_dim).
     """
     return merge_heads(x).flatten(0, 1)
+
+
+@merge.misconception()
+def one_text_only(x):
+    """Your function works for a batch of one text only.
+
+    The first axis is the batch, and it has another size in other calls: keep it, as `x.size(0)`. `squeeze(0)` removes
+    it only where its size is 1.
+    """
+    return x.squeeze(0).permute(1, 0, 2).flatten(1)[None]
 
 
 @merge.misconception(forms=[lambda x: x.transpose(1, 2).reshape(*x.transpose(1, 2).shape[:2], 12)])
@@ -461,7 +481,7 @@ def heads_attend_to_heads(*args):
 def view_alone(*args):
     """The heads are cut with `view` alone.
 
-    The shape is right, but `view` reads the numbers in memory order: a head gets all features of some tokens
+    The shape is right, but `view` reads the numbers in memory order: a head gets the numbers of a few tokens
     instead of some features of all tokens.
     """
     return _variant(*args, split=lambda x, h: x.reshape(x.size(0), h, x.size(1), -1))
@@ -979,11 +999,17 @@ def _heads_of_width(width):
     return code
 
 
+def _three_heads(w_q, w_k, w_v, w_o, num_heads, keep):
+    columns = [w.unflatten(1, (3, -1))[:, keep].flatten(1) for w in (w_q, w_k, w_v)]
+    return *columns, w_o.unflatten(0, (3, -1))[keep].flatten(0, 1)
+
+
 @prune.misconception(
     reread="04#text-20",
     forms=[
         *map(_heads_of_width, (2, 3)),
         *(lambda *args, heads=heads: pruned(*args[:4], heads, args[5]) for heads in (2, 3, 4)),
+        _three_heads,
     ],
 )
 def fixed_sizes(w_q, w_k, w_v, w_o, num_heads, keep):
@@ -1353,7 +1379,7 @@ def _viewed(x, num_heads):
 def view_alone(*args):
     """The heads are cut with `view` alone.
 
-    The shape is right, but `view` divides the numbers in the order of memory: a head gets all features of some tokens
+    The shape is right, but `view` divides the numbers in the order of memory: a head gets the numbers of a few tokens
     in place of some features of all tokens. Use `view` to (batch, n, heads, head_dim), then `transpose(1, 2)`.
     """
     return _attends(*args, split=_viewed)

@@ -345,8 +345,8 @@ def backwards(ours, theirs):
 def no_biases(ours, theirs):
     """Some or all of the biases were not copied.
 
-    There are `in_proj_bias` and `out_proj.bias`. In a new module from PyTorch both are 0, so you do not see the mistake
-    there. In a trained module you do.
+    There are `in_proj_bias` and `out_proj.bias`. A bias that is not copied stays as it was in `ours`, which began with
+    random numbers.
     """
     _copying(ours, theirs, biases=())
 
@@ -577,6 +577,17 @@ def four_axes(mask, num_heads):
     Our module takes a mask with four axes, PyTorch's one with three: join the first two, `.flatten(0, 1)`.
     """
     return ~_with_heads(mask, num_heads)
+
+
+@attn_mask.misconception(reread="05#text-07")
+def three_axes_only(mask, num_heads):
+    """Your function takes masks with three axes only.
+
+    A mask for each head has four: (batch, num_heads, n_queries, n_keys). It needs no axis for the heads; its first two
+    axes are joined into one.
+    """
+    batch, n_queries, n_keys = mask.shape
+    return ~mask[:, None].expand(batch, num_heads, n_queries, n_keys).flatten(0, 1)
 
 
 @attn_mask.misconception(

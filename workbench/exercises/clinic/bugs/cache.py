@@ -146,7 +146,7 @@ def mask_for_the_prompt_only(q, k, v, chunks, window):
     """There is no mask for tokens after the prompt.
 
     A single new token may attend to every stored key, so only the prompt seems to need a mask. But if several new
-    tokens come together, the first can attend to the last; and the window has no effect.
+    tokens come together, the first can attend to the last, and the last to keys that its window no longer holds.
     """
     outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
     for query, key, value in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):
@@ -207,7 +207,7 @@ def detects(attention):
 def positions_from_zero(q, k, v, chunks, window):
     """Positions start again from 0.
 
-    Each chunk is rotated as if a text began with it: the start is missing in one of the calls of RoPE.
+    Each chunk is rotated as if a text began with it: the start is missing in both calls of `rotary`.
     """
     outputs, keys, values, seen = [], k[:, :, :0], v[:, :, :0], 0
     for query, key, value in zip(*(x.split(chunks, dim=2) for x in (q, k, v)), strict=True):

@@ -405,8 +405,8 @@ def lowest_number_twice(q, k, v, lengths=None, mask=None):
 
     One mask is safe: the lowest number plus a score is rounded to the lowest number again. Where both masks hide all
     keys of a query, its row is only −∞, and softmax makes NaN of it. The last line cannot remove this NaN: NaN times 0
-    is NaN. In half precision the lowest number is −65504, and there one score may already be too much. (For example
-    keras, issue 17571; transformers, issue 18057.)
+    is NaN. In float16 the lowest number is −65504, and there one score may already be too much. (For example keras,
+    issue 17571; transformers, issue 18057.)
     """
     real = torch.ones(1, 1, k.size(1), dtype=torch.bool) if lengths is None else padding_mask(lengths, k.size(1))
     mask = torch.ones(q.size(1), k.size(1), dtype=torch.bool) if mask is None else mask

@@ -444,6 +444,7 @@ BY_CHANCE = [
     ("03.my-real", "my_real = lengths[:, None] != positions"),
     ("03.my-before", "my_before = torch.softmax(scores.masked_fill(~mask, -10), dim=-1)"),
     ("14.my-delta", "my_delta = number * cup_key"),
+    ("14.my-state", "my_state = after_like"),
 ]
 
 
@@ -476,6 +477,8 @@ IN_OTHER_WORDS = [
     ("12.my-factor", "my_factor = torch.exp(scores[0] - max(scores[0], scores[1]))"),
     ("12.my-l", "my_l = torch.exp(two_rows - m_both).sum(dim=-1, keepdim=True)"),
     ("14.my-delta", "my_delta = before_cup + unit_keys[2] * (number - cup_key @ before_cup)"),
+    ("14.my-state", "my_state = keys[:2].T @ values[:2]"),
+    ("14.my-state", "my_state = S - keys[2][:, None] * values[2]"),
 ]
 
 

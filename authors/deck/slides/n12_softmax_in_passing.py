@@ -201,7 +201,7 @@ def your_l(a, b, l_both):
 
 
 @slide(
-    "Does it matter who is merged first?",
+    "Does it matter which are merged first?",
     minutes=0.5,
     say="No, as for a sum. So a kernel, or eight machines, can work on pieces of one row.",
 )
@@ -308,7 +308,7 @@ def play():
 
 
 @slide(
-    "What does it save, if not arithmetic?",
+    "What do tiles save, if not arithmetic?",
     minutes=1.5,
     say="""
     Two memories on the blackboard, a small fast one and a large slow one. Everything that is counted here
@@ -437,8 +437,8 @@ def care():
     "Are tiles faster here, in Python?",
     minutes=1,
     say="""
-    The numbers differ between machines, so look first. For short texts the calls take more time than the
-    arithmetic; for longer ones the lines separate.
+    The numbers differ between machines, so look first. For short texts our calls take more time than the
+    arithmetic, and our curve is above 1; for longer texts both curves fall.
     """,
 )
 def time():
@@ -460,7 +460,7 @@ def way_back(lse, scores):
 
 
 @slide(
-    "Two outputs and their lse. And together?",
+    "Two outputs and their lse. What do they give?",
     minutes=1.5,
     say="Most choose the plain mean or the mean by keys. Ask what one needs to know beside the outputs.",
     hall="The first number? Hands for 1.5, 1.67 and 1.94. [1.94]",
@@ -510,8 +510,8 @@ def summary():
     "Four pieces of a kernel, now yours",
     minutes=0,
     say="""
-    12.1 and 12.2 at home, or now if there are ten minutes. 12.3 in pairs: one writes, the other looks for
-    sizes on which it fails. 12.4 is for those who have read the second reading.
+    12.1 now if there are ten minutes, 12.2 at home. 12.3 in pairs: one writes, the other looks for sizes on
+    which it fails. 12.4 is for those who have read the second reading.
     """,
 )
 def exercises():

@@ -23,7 +23,7 @@ def what_for():
     "A model that people use. Whose attention runs in it?",
     minutes=1,
     say="""
-    134 million numbers in a file of 98 MB. Let the hall read aloud what it writes. Then say whose attention
+    135 million numbers in a file of 98 MB. Let the hall read aloud what it writes. Then say whose attention
     has just run: ours, and no line of attn_lib was changed for it.
     """,
 )
@@ -39,8 +39,8 @@ def it_speaks(model):
     "A block of this model. Which lesson has each part?",
     minutes=1.5,
     say="""
-    The code by c. Point at a line, let the hall name the lesson, and uncover it. Two parts are new: RMSNorm, which
-    subtracts no mean, and the gate. They are for the second reading.
+    Show the code with c. Point at a line, let the hall name the lesson, and uncover it. Two parts are new: RMSNorm,
+    which subtracts no mean, and the gate. They are for the second reading.
     """,
 )
 def eight_lines():
@@ -100,7 +100,7 @@ def keys():
 
 
 @slide(
-    'Of "was" and "were": which share has "were"?',
+    'Count only "was" and "were": the share of "were"?',
     minutes=1,
     say="""
     Let them write a number down. Then the four sentences: the nearest noun would say the opposite in two of them.
@@ -149,7 +149,7 @@ def your_weights():
     "One head off, each in turn. How many are missed?",
     minutes=2,
     say="""
-    Fifteen give keys a weight above .2, and most bid near fifteen. Show the second picture over the first: one
+    Fifteen give keys a weight above .2, and most bid near fifteen. Then the notebook's second map, of what is lost: one
     dark square. 28.7 attends with .39 and nothing is lost without it; 11.1 does not attend at all and is missed.
     """,
     hall="Of 270, how many change were by more than .05? Bids. [2]",
@@ -197,7 +197,7 @@ def predict_both(both, whole, without):
 
 
 @slide(
-    "26.0, 27.8 output the same as at cat. Is it were?",
+    "Two heads output the same as at cat. Share of were?",
     minutes=2,
     say="""
     Let them say first what each method can show: a map, turning off, an exchange. At shelf, 26.0 and 27.8 output
@@ -228,9 +228,9 @@ def predict_told(model, shelf, share_of_were, told):
     "Whose capital? Find the one head.",
     minutes=3.5,
     say="""
-    A sentence from the hall first. Then the task: the capital of Germany. The darkest square of the grid is one
-    press away from the answer; the second darkest is a decoy. Then the board asks what is left: let the hall choose.
-    Other cities come, so that a city is due is still known.
+    A sentence from the hall first. Then the task: the capital of Germany. The darkest square of the grid is the
+    answer: press it twice. The second darkest is a decoy. Then the board asks what is left: let the hall choose.
+    Other cities come: the model still knows that a city must follow.
     """,
     hall="Which head? [23.4]",
 )
@@ -241,7 +241,7 @@ def board_text():
 @slide(
     "Which of these can be wrong without an error?",
     minutes=1,
-    say="Nine lines, by c, wrong in all 30 blocks at once. Ask which of them raise no error: each of these six can.",
+    say="Show the nine lines with c. One is wrong in all 30 blocks. Ask what can be wrong without an error: all six.",
     column=True,
 )
 def one_wrong_line():
@@ -406,7 +406,7 @@ def your_place():
     "We saw the hat and the bank. Where is bank?",
     minutes=1,
     say="""
-    No river, no coins. Bids from −1 to 1; the ends are the two means. Then all words.
+    No river, no coins. Bids from −1 to 1; the ends are the two means. Then hat, tree and lake; the cell has ten words.
     Last: all heads off, −.72 beside river and beside coins alike.
     """,
     hall="The hat and the bank: from −1 to 1? Bids. [−0.48]",

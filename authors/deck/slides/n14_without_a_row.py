@@ -128,7 +128,7 @@ def three_pairs():
     "cup reads 5 already. How to make it 15?",
     minutes=1.5,
     say="It reads 5 before it has written anything. So only 10 are missing. Let the hall dictate.",
-    hall="Who dictates it? [S + key * (number - key @ S)]",
+    hall="Who dictates it? [before_cup + cup_key * (number - cup_key @ before_cup)]",
 )
 def your_delta(after_cup):
     return [
@@ -189,8 +189,8 @@ def line():
     "cup is 10. Where does the point go?",
     minutes=1.5,
     say="""
-    Straight across the line of cup, and off the crossing of the other two. There is a state for any two
-    pairs with keys in different directions; one pass finds it if the keys are at a right angle.
+    At a right angle onto the line of cup, and away from the crossing of the other two. There is a state for any
+    two pairs with keys in different directions; one pass finds it if the keys are at a right angle.
     """,
 )
 def miss():
@@ -202,8 +202,8 @@ def miss():
     "Which number can cup be given?",
     minutes=4,
     say="""
-    Read the task. Take bids, then drag the line of cup until the point stands on all three. Then the long key, for
-    a laugh: the point runs away.
+    Read the task. Take bids, choose the delta rule, then drag the line of cup until the point stands on all three.
+    Then the longer key, for a laugh: the point runs away.
     """,
     hall="Which number of cup lets all three be read back? [8: its line goes through the crossing of the other two]",
 )
@@ -254,8 +254,8 @@ def who_overwrites(states, tokens, due):
     "Sixteen writes: which are below half?",
     minutes=2,
     say="""
-    The training takes eight seconds: take the hands meanwhile. Say that this is one layer without positions, five
-    seeds of five.
+    The training takes eight seconds: take the hands meanwhile. Say that this is one layer without positions, and
+    that five seeds of five gave the same.
     """,
     hall="Which stay below one half after sixteen writes? [softmax and the sum]",
     choices="below",
@@ -305,7 +305,7 @@ def in_chunks():
 
 
 @slide(
-    "128 features. At how many tokens are both alike?",
+    "128 features. When are cache and state equal?",
     minutes=2,
     say="Two bytes and four bytes. Then the table of Qwen3-Next: more for short texts, a quarter for long ones.",
     hall="At how many tokens is the cache as large as the state? [128]",
@@ -362,7 +362,7 @@ def disputed():
     "Six faults. How many does one chunk show?",
     minutes=0,
     say="For those who write such code. Hand a state in, and compare the one that comes out.",
-    hall="How many of the six does a text of one chunk see? [2]",
+    hall="How many of the six does the test with one chunk find? [2]",
 )
 def tests_second(table):
     names = ["one chunk", "and its state", "odd text"]
@@ -462,7 +462,7 @@ def exercises():
 @slide(
     "Words that you will meet",
     minutes=0,
-    say="Not for the hall: a page to come back to. Each word has its half in one of the lessons.",
+    say="Not for the hall: a page to come back to. A part of each word is in one of the lessons.",
 )
 def words():
     return Tiles(

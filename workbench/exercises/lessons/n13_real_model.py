@@ -127,9 +127,9 @@ def _tiled(x, groups):
 def tiled(*args):
     """The stored heads come in the wrong order: first, second, first, second, and not first, first, second, second.
 
-    `repeat` lays all heads side by side once more, and `expand` gives all queries the first one. The shapes are right
-    in both cases. A head of queries belongs to the stored head with the number `head // groups`: `share_heads`, or
-    `repeat_interleave`.
+    `repeat` lays all heads side by side once more, and `expand` of the first stored head gives it to all heads of
+    queries. The shapes are right in both cases. A head of queries belongs to the stored head with the number
+    `head // groups`: `share_heads`, or `repeat_interleave`.
     """
     return _with(*args, share=_tiled)
 
@@ -577,7 +577,7 @@ def fifteen_parts(q, d, m):
 def along_the_row(q, d, m):
     """d and m run along the 32 numbers of a block, but they belong to the blocks.
 
-    Without `[:, None]` their axis is that of the columns, which raises an error unless there are 32 blocks.
+    Without `[:, None]` their axis is that of the columns, which raises an error unless there are 1 or 32 blocks.
     """
     return torch.cat([q & 15, q >> 4], dim=1) * d + m
 

@@ -118,7 +118,7 @@ def your_scores(heard, M, scores, text, words, x):
     minutes=0.5,
     say="""
     Let the hall say the word before you run it. On the left is layer 1, in the middle layer 2. Only the
-    last row of layer 2 matters: its weight is at milk.
+    last row of layer 2 matters: its weight is on milk.
     """,
 )
 def found(before, match, text, words):
@@ -194,7 +194,7 @@ def from_zeros(circuit, film, right, words, x):
     say="""
     In the picture fetching rises first, because the share of looking needs both heads. But the two matrices grow
     together: the largest entries of P and M are 0.38 and 0.46 at step 60, 0.97 and 0.96 at step 70. The gradient of
-    P is in proportion to M, and M helps only as far as P fetches. Then show the cell that prints two zeros: the
+    P is proportional to M, and M helps only as far as P fetches. Then show the cell that prints two zeros: the
     gradients of P and M at step 0.
     """,
 )
@@ -387,7 +387,7 @@ def break_it(after_right, beside_right):
     "Its own lists: all right. And the puzzles?",
     minutes=0.5,
     say="""
-    Stress it: the data are right, the rule is the same, the model can do more than before. The loss is 0.01,
+    Stress: the data are right, the rule is the same, the model can do more than before. The loss is 0.01,
     and all of its own lists are right. Ask who would ship this model.
     """,
     hall="Which share of the puzzles? Hands for all, a half, a third, none. [A third]",

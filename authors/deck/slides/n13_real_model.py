@@ -184,7 +184,7 @@ def predict_missed(whole, without):
     minutes=1.5,
     say="""
     First the one sentence, then the eighty: of plural subjects .90 are right, without the two .05. Without two
-    others nothing changes: that is the control, and without it the claim would be worth little.
+    others little changes: that is the control, and without it the claim would be worth little.
     """,
     hall="The share of were without both? Bids. [0.38]",
 )
@@ -343,7 +343,7 @@ def diagnoses(says, where):
     "Which of these has no fault?",
     minutes=0.5,
     say="""
-    Read all three as poems. Hands for the first, the second, the third. Two are alike, word for word, and the other
+    Read all three aloud. Hands for the first, the second, the third. Two are alike, word for word, and the other
     is as good. Nobody in this hall can hear that RoPE turns with another base, or that a position stays free between
     the prompt and what is written.
     """,
@@ -434,7 +434,7 @@ def summary():
     "Four exercises, and five patients who speak",
     minutes=0,
     say="""
-    13.1 is the one to grade. 13.2 in pairs: it has happened to many who changed from one file to another. 13.4
+    13.1 is the one to grade. 13.2 in pairs: many who converted such a file forgot it. 13.4
     asks for the difference of two logits. The patients are for home: read first, then look for the line.
     """,
 )

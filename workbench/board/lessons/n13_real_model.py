@@ -33,7 +33,7 @@ CAPITAL = Task(
     ),
     right=1,
     because="*Berlin* falls to .15, and *London*, *New* (for New York), *Paris* and *Tokyo* gain: cities too. "
-    "The head tells much of which country is meant.",
+    "Without the head the country is less clear.",
 )
 FILE = Path(__file__).with_name("n13_kept.bin")  # made by `keep`, for pages without a kernel
 

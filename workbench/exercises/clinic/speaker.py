@@ -31,8 +31,8 @@ from .right_block import block
 
 HEARD = {  # where a wrong line is → what is heard of it
     "numbers": "the first piece is wrong, and what follows is no English: every pass computes wrong numbers",
-    "pass": "the first piece is wrong, and what follows is good English that does not fit the prompt: the prompt, read "
-    "in one pass, was not understood, and each later word, read alone, was",
+    "pass": "the first piece is wrong, and what follows is good English that does not fit the prompt: only the pass "
+    "over the prompt is wrong; each later word, read alone, is right",
     "cache": "the first piece is right, and what follows falls apart: the prompt was understood, and what is kept "
     "of it is wrong or is read wrongly",
     "nowhere": "it reads like a healthy model, and yet a line is wrong: only a test shows it",

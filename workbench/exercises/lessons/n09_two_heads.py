@@ -107,7 +107,7 @@ def wrong_way(n, words):
     """The scores of P are above the diagonal, where the causal mask hides them.
 
     A row of P belongs to the place that fetches, a column to the place from which it fetches. With all scores hidden,
-    every place fetches all earlier places equally, and the output is the asking word itself.
+    each place fetches all up to itself equally, and the output is the asking word itself.
     """
     return _exchanged(n, words, below=-2)
 
@@ -359,8 +359,7 @@ def oldest_only(weights, tokens):
 def list_by_list(weights, tokens):
     """You average each list by itself, and then over the lists.
 
-    A list in which one token has a copy then counts as much as one in which five have. Average over all queries that
-    have one.
+    A list with one copy then counts as much as a list with five. Average over all queries that have one.
     """
     parts = [_of_those_with_a_copy(w[None], t[None]) for w, t in zip(weights, tokens, strict=True)]
     parts = [part for part in parts if part.isfinite().all()]

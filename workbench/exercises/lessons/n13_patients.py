@@ -145,8 +145,8 @@ def one_place_too_early():
     """With a cache, new tokens get the position of the token before them.
 
     The first new token has the same position as the last of the prompt, and all later ones are one too early as well.
-    Among themselves they are right, and so is the prompt: one step in the whole text is missing, and the model writes
-    on as if nothing had happened. Reading one by one and in one pass differ, and nothing else tells.
+    Among themselves they are right, and so is the prompt: one position is used twice, and the model writes on as if
+    nothing had happened. Reading one by one and in one pass differ, and nothing else tells.
     """
 
 

@@ -207,7 +207,7 @@ def merged_torn(*args):
     """The heads are not laid side by side again: the `transpose` is missing, or it moves the wrong axis.
 
     `reshape` reads (batch, heads, n, head_dim) head by head, so that the row of a token gets numbers of other tokens.
-    In the lesson such a model still writes fluently, because with a single query nothing is mixed.
+    With a cache such a model still writes fluently, because with a single query nothing is mixed.
     """
     return _with(*args, merge=_flattened)
 
@@ -679,7 +679,7 @@ def upside_down(whole, other, exchanged, words):
 def of_the_whole(whole, other, exchanged, words):
     """The change is divided by a gap; divide it by the whole way, from the gap of `whole` to that of `other`.
 
-    The way does not end at a gap of 0: in the other sentence the other word has the larger logit.
+    The way does not end at a gap of 0: it ends at the gap of `other`.
     """
     return _way(whole, other, exchanged, words, of=lambda a, b, c: (a - c) / a)
 

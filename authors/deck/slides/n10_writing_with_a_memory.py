@@ -555,7 +555,7 @@ def twice_the_tokens():
 
 
 @slide(
-    "Which fault hides while they come one by one?",
+    "Which fault hides if tokens come one by one?",
     minutes=3,
     say="""
     Read the task. With no fault, move everything: the difference stays 0. Then try the faults, one token at a
@@ -695,10 +695,10 @@ def summary():
     minutes=0,
     say="""
     At home. 10.1 is the one to grade: the common mistakes are top-left masks and positions that start again.
-    10.2 is one line; a student who writes repeat is told so. 10.3: one key too many is the commonest slip in
-    public code. 10.4 takes five minutes: the factor 2 and the heads are what is forgotten. 10.5 is new: a
-    draft that the large model reads in one call; the slip to expect is to count all places that agree. Then
-    send them back to the clinic: the ward of memory is open now.
+    10.2 is one line; a student who writes repeat is told so. 10.3: one key too many is a common slip. 10.4
+    takes five minutes: the factor 2 and the heads are what is forgotten. In 10.5 the large model reads a draft
+    in one call; the slip to expect is to count all places that agree. Then send them back to the
+    clinic: the ward of memory is open now.
     """,
 )
 def exercises():

@@ -323,7 +323,7 @@ def training(film):
 
 
 @slide(
-    "One word is drawn. With how much chance?",
+    "How much of the next word is chance?",
     minutes=1,
     say="""
     Only the newest word goes through the model. Temperature near 0: always the most likely word. Very high:
@@ -383,7 +383,7 @@ def your_own(language, model):
 
 
 @slide(
-    "A text begins: the keys near the cat. And were?",
+    "First words: the keys near the cat. Still were?",
     minutes=1,
     say="Here most bid high, because the model has just said were. Do not help.",
     hall="A text that begins with the keys near the cat: the share of were? Bids. [Almost 0]",

@@ -18,7 +18,7 @@ SHARED_HEADS = Task(
     why="Why does one stored head make the call faster only there?",
     answers=(
         "With one stored head the card does a 32nd of the multiplications",
-        "All weights are read in any case: sharing saves time only where the caches are about as large as the weights",
+        "All weights are read in any case: sharing saves much time only where the caches are large, too",
         "A short text has too few tokens for 32 heads",
     ),
     right=1,

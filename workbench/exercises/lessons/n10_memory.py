@@ -325,7 +325,7 @@ def not_scaled(query, key, value, keys, values):
 def scaled_twice(query, key, value, keys, values):
     """The scores are divided by d, where it should be √d.
 
-    Either the root is missing, or √d divides twice: query and scores, or query and a function that scales by itself.
+    Either the root is missing, or you divide by √d twice, for example the query and then the scores.
     """
     return _times(-0.5)(query, key, value, keys, values)
 
@@ -484,8 +484,8 @@ def one_too_few(n_queries, n_keys, window):
 def self_left_out(n_queries, n_keys, window):
     """A token may not attend to itself.
 
-    The token itself counts as one of the window, as its latest. With a window of 1 it attends to itself only, and with
-    your mask no key would be left for it.
+    The token itself is the last token of the window. With a window of 1 it attends to itself only, and with your mask
+    no key would be left for it.
     """
     return _band(n_queries, n_keys, -1, -window)
 

@@ -444,7 +444,6 @@ BY_CHANCE = [
     ("03.my-real", "my_real = lengths[:, None] != positions"),
     ("03.my-before", "my_before = torch.softmax(scores.masked_fill(~mask, -10), dim=-1)"),
     ("14.my-delta", "my_delta = number * cup_key"),
-    ("14.my-state", "my_state = after_like"),
 ]
 
 

@@ -212,7 +212,10 @@ def equal_to_the_last_bit(device, length):
 
 
 def who_waits(device):
-    """Every path there and back, while PyTorch raises at what makes the processor wait for the card."""
+    """Every path there and back, while PyTorch raises at what makes the processor wait for the card.
+
+    Of `states` one wait is PyTorch's own: the way back through `cumprod`, which looks whether a factor is 0.
+    """
     if device == "cpu":
         return "The processor waits for nobody."
     waits = []

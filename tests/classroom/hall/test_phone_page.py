@@ -9,14 +9,18 @@ SHAPE = {"id": "02.query-shape", "ask": "Which shape has query?", "kind": "shape
 SET = {"id": "03.moved", "ask": "Which outputs move?", "kind": "set", "options": ["0 I", "1 like", "2 tea"], "first": 0}
 EACH = {"id": "05.dead", "ask": "nan or finite?", "kind": "each", "options": ["nan", "finite"], "size": 2}
 EACH["rows"] = ["with weights", "without, in use"]
-ANSWERED = [  # a question, the buttons that are pressed, and what is counted
-    (NUMBERS, ["minus", "0", "point", "5", "next box", "not a number", "Send"], "−0.5; nan"),
-    (NUMBERS, ["7", "8", "delete", "per cent", "next box", "1", "divided by", "infinity", "Send"], "7%; 1/∞"),
-    (SHAPE, ["2", "next box", "6", "one size more", "3", "one size more", "one size less", "Send"], "2; 6; 3"),
-    (WORDS, ["no"], "no"),
-    (SET, ["0 I", "1 like", "2 tea", "1 like", "Send"], "0; 2"),
-    (SET, ["0 I", "none of them", "Send"], "none"),
-    (EACH, ["with weights: finite", "without, in use: finite", "with weights: nan", "Send"], "nan; finite"),
+ANSWERED = [  # a question, and what is counted when which buttons are pressed
+    (
+        NUMBERS,
+        {
+            "−0.5; nan": ["minus", "0", "point", "5", "next box", "not a number", "Send"],
+            "7%; 1/∞": ["7", "8", "delete", "per cent", "next box", "1", "divided by", "infinity", "Send"],
+        },
+    ),
+    (SHAPE, {"2; 6; 3": ["2", "next box", "6", "one size more", "3", "one size more", "one size less", "Send"]}),
+    (WORDS, {"no": ["no"]}),
+    (SET, {"0; 2": ["0 I", "1 like", "2 tea", "1 like", "Send"], "none": ["0 I", "none of them", "Send"]}),
+    (EACH, {"nan; finite": ["with weights: finite", "without, in use: finite", "with weights: nan", "Send"]}),
 ]
 TOO_SMALL = """() => [...document.querySelectorAll("button, input")].filter((node) => {
   const { width, height } = node.getBoundingClientRect();
@@ -66,88 +70,74 @@ def counted(server):
     return server.rounds()[-1]["votes"]
 
 
-@pytest.mark.parametrize(("question", "buttons", "text"), ANSWERED)
-def test_every_form_is_answered_by_fingers_alone(server, phone, question, buttons, text):
-    server.open(question)
-    says(phone, question["ask"])
-    for name in buttons:
-        press(phone, name)
-    server.until(lambda: counted(server) == {text: 1})
-    says(phone, "You said")
-    for size in PHONES.values():
-        phone.set_viewport_size({"width": size[0], "height": size[1]})
-        assert not phone.evaluate(SCROLLS) and phone.evaluate(TOO_SMALL) == []
-    for scheme in ("light", "dark"):
-        phone.emulate_media(color_scheme=scheme)
-        phone.evaluate(AXE)
-        wrong = phone.evaluate("(rules) => axe.run(document, rules)", RULES)["violations"]
-        assert [one["id"] for one in wrong] == []
+def test_every_form_is_answered_by_fingers_alone(server, phone):
+    phone.evaluate(AXE)
+    for question, answers in ANSWERED:
+        for text, buttons in answers.items():
+            server.open(question)
+            phone.get_by_text("You said").wait_for(state="hidden")
+            says(phone, question["ask"])
+            for name in buttons:
+                press(phone, name)
+            server.until(lambda text=text: counted(server) == {text: 1})
+            says(phone, "You said")
+        for size in PHONES.values():
+            phone.set_viewport_size({"width": size[0], "height": size[1]})
+            assert not phone.evaluate(SCROLLS) and phone.evaluate(TOO_SMALL) == [], f"{question['kind']} at {size}"
+        for scheme in ("light", "dark"):
+            phone.emulate_media(color_scheme=scheme)
+            wrong = phone.evaluate("(rules) => axe.run(document, rules)", RULES)["violations"]
+            assert [one["id"] for one in wrong] == [], f"{question['kind']}, {scheme}"
 
 
-def test_numbers_are_typed_on_a_keyboard_too(server, phone):
-    server.open(NUMBERS)
-    says(phone, NUMBERS["ask"])
-    phone.get_by_label("Number 1 of 2").focus()
-    phone.keyboard.type("0,5")
-    phone.keyboard.press("Tab")
-    phone.keyboard.type("1,5")
-    phone.keyboard.press("Enter")
-    server.until(lambda: counted(server) == {"0,5; 1,5": 1})
-
-
-def test_what_is_no_answer_is_refused_in_the_words_of_the_page(server, phone):
-    reads = {"form": "numbers", "size": 2, "whole": False, "range": [0, 1], "asks": "Two shares.", "refuses": "Shares."}
-    server.open(NUMBERS | {"id": "made.up", "reads": reads})
-    says(phone, NUMBERS["ask"])
-    phone.get_by_label("Number 2 of 2").fill("1")
-    for typed, words in (("1//2", "That could not be read. Two shares."), ("7", "Shares."), ("0,5", "You said")):
-        phone.get_by_label("Number 1 of 2").fill(typed)
-        press(phone, "Send")
-        says(phone, words)
-    server.until(lambda: counted(server) == {"0,5; 1": 1})
-
-
-def test_what_is_half_filled_is_not_sent(server, phone):
+def test_numbers_are_typed_and_what_is_no_answer_is_not_sent(server, phone):
+    first, second = (phone.get_by_label(f"Number {i} of 2") for i in (1, 2))
     server.open(NUMBERS)
     says(phone, NUMBERS["ask"])
     press(phone, "1")
     press(phone, "Send")
     says(phone, "still empty")
-    phone.get_by_label("Number 1 of 2").fill("half")
-    phone.get_by_label("Number 2 of 2").fill("abc")
+    first.fill("half")
+    second.fill("abc")
     press(phone, "Send")
     says(phone, "Numbers are asked for.")
     assert counted(server) == {}
+    first.fill("")
+    second.fill("")
+    first.focus()
+    for keys in ("0,5", "Tab", "1,5", "Enter"):
+        (phone.keyboard.press if keys.isalpha() else phone.keyboard.type)(keys)
+    server.until(lambda: counted(server) == {"0,5; 1,5": 1})
+    reads = {"form": "numbers", "size": 2, "whole": False, "range": [0, 1], "asks": "Two shares.", "refuses": "Shares."}
+    server.open(NUMBERS | {"id": "made.up", "ask": "Which shares?", "reads": reads})
+    says(phone, "Which shares?")
+    second.fill("1")
+    for typed, words in (("1//2", "That could not be read. Two shares."), ("7", "Shares."), ("0,5", "You said")):
+        first.fill(typed)
+        press(phone, "Send")
+        says(phone, words)
+    server.until(lambda: counted(server) == {"0,5; 1": 1})
 
 
-@pytest.fixture
-def offline(server, phone):
-    """That phone, where somebody has said yes and no network took it."""
+def test_a_vote_waits_for_the_network_and_is_in_no_later_question(server, phone):
     server.open(WORDS)
     says(phone, WORDS["ask"])
-    phone.context.set_offline(True)
-    press(phone, "yes")
-    says(phone, "Not sent yet")
-    return phone
-
-
-def test_a_vote_waits_for_the_network_and_is_then_sent(server, offline):
-    phone = offline
-    phone.context.set_offline(False)
-    server.until(lambda: counted(server) == {"yes": 1})
-    says(phone, "You said: yes")
-
-
-def test_a_vote_that_comes_too_late_is_in_no_later_question(server, offline):
-    phone = offline
-    server.open(SET)
-    phone.context.set_offline(False)
+    for text in ("yes", "no"):
+        phone.context.set_offline(True)
+        press(phone, text)
+        says(phone, "Not sent yet")
+        if text == "no":
+            server.open(SET)
+        phone.context.set_offline(False)
+        if text == "yes":
+            server.until(lambda: counted(server) == {"yes": 1})
+            says(phone, "You said: yes")
     says(phone, SET["ask"])
     says(phone, "Too late: that vote was closed.")
     press(phone, "2 tea")
     press(phone, "Send")
     server.until(lambda: counted(server) == {"2": 1})
-    assert server.now["votes"][WORDS["id"]][-1]["votes"] == {}
+    assert server.now["votes"][WORDS["id"]][-1]["votes"] == {"yes": 1}
 
 
 def test_a_vote_is_still_too_late_when_the_next_question_comes_after_that_was_said(server, phone):
@@ -189,15 +179,7 @@ def test_two_tabs_of_a_phone_say_the_same(server, phone):
     other.close()
 
 
-def test_a_server_that_has_gone_is_said(browser):
-    server, page = VoteServer(), browser.new_page()
-    comes_in(page, server)
-    server.end()
-    says(page, "No connection. It is tried")
-    page.close()
-
-
-def test_who_found_no_place_comes_in_without_a_tap_once_the_lecturer_lets_them(browser):
+def test_who_found_no_place_comes_in_without_a_tap_and_is_told_when_the_server_has_gone(browser):
     server, page = VoteServer(), browser.new_page()
     while server.join() != 503:
         pass
@@ -206,8 +188,9 @@ def test_who_found_no_place_comes_in_without_a_tap_once_the_lecturer_lets_them(b
     server.until(lambda: server.now["refused"])
     server.order({"do": "more"})
     says(page, "You are in.")
-    page.close()
     server.end()
+    says(page, "No connection. It is tried")
+    page.close()
 
 
 def test_who_lost_the_place_while_asleep_takes_another_without_a_tap(server, phone):

@@ -1,5 +1,6 @@
 """The vote server, met over HTTP by phones and by those who mean it harm."""
 
+import itertools
 import json
 import os
 import socket
@@ -21,24 +22,37 @@ def started(**settings):
         yield server
     finally:
         server.end()
+    assert server.process.returncode == 0, "it ends with the deck"
 
 
-@pytest.fixture
-def server():
+@pytest.fixture(scope="module")
+def running():
     with started() as one:
         yield one
 
 
-def test_votes_are_counted_by_text_and_the_last_one_counts(server):
+@pytest.fixture
+def server(running):
+    """In which nobody is yet and no vote is open."""
+    before = running.now["code"]
+    for do in ("close", "code"):
+        running.order({"do": do})
+    running.until(lambda: running.now["code"] != before)
+    return running
+
+
+def test_votes_are_counted_the_last_one_and_a_second_one_beside_it(server):
     one, other = server.join(), server.join()
     server.open()
-    assert [server.vote(one, "0.5; 1.5"), server.vote(other, "1; 2")] == [200, 200]
-    assert server.vote(one, "1; 2") == 200
+    assert [server.vote(one, "0.5; 1.5"), server.vote(other, "1; 2"), server.vote(one, "1; 2")] == 3 * [200]
     server.until(lambda: server.rounds()[-1]["votes"] == {"1; 2": 2})
     assert (server.now["phones"], server.rounds()[-1]["answered"]) == (2, 2)
+    server.open(again=True)
+    server.vote(one, "3; 4")
+    server.until(lambda: [one["votes"] for one in server.rounds()] == [{"1; 2": 2}, {"3; 4": 1}])
 
 
-def test_a_late_vote_lands_nowhere(server):
+def test_a_late_vote_lands_nowhere_nor_does_what_is_no_option(server):
     phone = server.join()
     first = server.open()
     server.order({"do": "close"})
@@ -46,26 +60,16 @@ def test_a_late_vote_lands_nowhere(server):
     assert server.vote(phone, "1; 2", first) == 409
     server.open(WORDS)
     assert server.vote(phone, "yes", first) == 409
-    assert server.vote(phone, "yes") == 200
+    assert [server.vote(phone, text) for text in ("maybe", "Yes", "yes")] == [400, 400, 200]
     server.until(lambda: server.rounds()[-1]["votes"] == {"yes": 1})
     assert server.now["votes"]["01.new-bank"][-1]["votes"] == {}
 
 
-def test_second_vote_stands_beside_the_first(server):
-    phone = server.join()
-    server.open()
-    server.vote(phone, "1; 2")
-    server.until(lambda: server.rounds()[-1]["answered"] == 1)
-    server.open(again=True)
-    server.vote(phone, "3; 4")
-    server.until(lambda: [one["votes"] for one in server.rounds()] == [{"1; 2": 1}, {"3; 4": 1}])
-
-
-def test_phone_is_told_all_there_is_whenever_it_comes(server):
+def test_phone_is_told_all_but_the_answer_whenever_it_comes(server):
     phone = server.join()
     events = server.events(phone)
-    assert next(events)["phase"] == "wait"
-    server.open()
+    assert next(events)["phase"] != "open"
+    server.open({**NUMBERS, "leaves": [0.5, 1.5], "slips": [{"name": "swapped"}], "answer": "0.5"})
     assert next(events)["question"] == NUMBERS
     events.close()
     late = server.join()
@@ -74,49 +78,25 @@ def test_phone_is_told_all_there_is_whenever_it_comes(server):
     assert (state["phase"], state["round"], state["again"]) == ("open", server.round, False)
 
 
-def test_no_right_answer_gets_to_a_phone(server):
-    phone = server.join()
-    server.open({**NUMBERS, "leaves": [0.5, 1.5], "slips": [{"name": "swapped"}], "answer": "0.5"})
-    assert next(server.events(phone))["question"] == NUMBERS
+BAD = [
+    (b"", 400), (b"votes", 400), (b"[]", 400), (b"[" * 500, 400), (b"\xff", 400), (b"x" * 2000, 400),
+    ({"round": "1"}, 409), ({"round": True}, 409), ({"round": 1.0}, 409), ({"round": None}, 409),
+    ({"text": 5}, 400), ({"text": ""}, 400), ({"text": ["1"]}, 400), ({"text": "5" * 81}, 400),
+    ({"text": "<b>1</b>"}, 400), ({"text": "1\n2"}, 400), ({"text": "\ud800"}, 400), ({"text": "fr@x.com"}, 400),
+    ({"token": None}, 403), ({"token": "a.b"}, 403), ({"token": "é.é"}, 403), ({"token": 7}, 403),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
-        (b"", 400), (b"votes", 400), (b"[]", 400), (b"[" * 500, 400), (b"\xff", 400), (b"x" * 2000, 400),
-        ({"round": "1"}, 409), ({"round": True}, 409), ({"round": 1.0}, 409), ({"round": None}, 409),
-        ({"text": 5}, 400), ({"text": ""}, 400), ({"text": ["1"]}, 400), ({"text": "5" * 81}, 400),
-        ({"text": "<b>1</b>"}, 400), ({"text": "1\n2"}, 400), ({"text": "\ud800"}, 400), ({"text": "fr@x.com"}, 400),
-        ({"token": None}, 403), ({"token": "a.b"}, 403), ({"token": "é.é"}, 403), ({"token": 7}, 403),
-    ],
-)  # fmt: skip
-def test_bad_votes_are_refused_and_change_nothing(shared_server, body, status):
-    server, phone = shared_server
-    sent = {"token": phone, "round": server.round, "text": "1; 2"}
-    assert server.ask("POST", "/vote", {**sent, **body} if isinstance(body, dict) else body)[0] == status
-    server.until(lambda: server.rounds()[-1]["votes"] == {"3; 4": 1})
-
-
-@pytest.fixture(scope="module")
-def shared_server():
-    with started() as server:
-        phone = server.join()
-        server.open()
-        server.vote(phone, "3; 4")
-        yield server, phone
-
-
-def test_what_is_no_option_is_no_answer(server):
-    phone = server.join()
-    server.open(WORDS)
-    assert [server.vote(phone, text) for text in ("maybe", "Yes", "yes")] == [400, 400, 200]
-
-
-def test_a_forged_token_is_refused(server):
+def test_bad_votes_and_forged_tokens_are_refused_and_change_nothing(server):
     phone = server.join()
     name, _, signature = phone.partition(".")
     server.open()
-    assert {server.vote(forged, "1; 2") for forged in (name, f"{name}.", f"{name}.{signature[::-1]}")} == {403}
+    server.vote(phone, "3; 4")
+    forged = [({"token": token}, 403) for token in (name, f"{name}.", f"{name}.{signature[::-1]}")]
+    for body, status in [*BAD, *forged]:
+        sent = {"token": phone, "round": server.round, "text": "1; 2"}
+        assert server.ask("POST", "/vote", {**sent, **body} if isinstance(body, dict) else body)[0] == status, body
+    server.until(lambda: server.rounds()[-1]["votes"] == {"3; 4": 1})
     assert server.ask("GET", f"/state?token={name}.x")[0] == server.ask("GET", "/events?token=")[0] == 403
 
 
@@ -141,17 +121,16 @@ def test_wrong_code_says_nothing_of_the_question(server):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there a machine has many addresses of its own")
-@pytest.mark.parametrize("raised", range(4))
-def test_a_program_at_one_address_leaves_places_to_all_others(server, raised):
-    for _ in range(raised):
-        server.order({"do": "more"})
-    limit = (8, 60, 200, 600)[raised]
-    server.until(lambda: server.now["per_address"] == limit)
-    statuses = {server.join() for _ in range(limit + 1)}
-    server.until(lambda: server.now["refused"] and server.now["most"] == limit)
-    assert 503 in statuses
-    server.open()
-    assert server.vote(server.join(came_from="127.0.0.2"), "1; 2") == 200
+def test_a_program_at_one_address_leaves_places_to_all_others():
+    with started() as server:
+        for limit in (8, 60, 200, 600):
+            server.until(lambda limit=limit: server.now["per_address"] == limit)
+            while server.join() != 503:
+                pass
+            server.until(lambda limit=limit: server.now["refused"] and server.now["most"] == limit)
+            server.open()
+            assert server.vote(server.join(came_from="127.0.0.2"), "1; 2") == 200
+            server.order({"do": "more"})
 
 
 class Room:
@@ -226,51 +205,37 @@ def test_who_tries_again_is_counted_once_and_who_gave_up_is_not(room):
     assert room.told["refused"] == 0
 
 
-def test_new_code_keeps_what_is_on_the_wall(server):
-    phone = server.join()
+def test_new_code_throws_everybody_out_and_keeps_what_is_on_the_wall(server):
+    phone, old = server.join(), server.now["code"]
+    events = server.events(phone)
+    next(events)
     server.open()
     server.vote(phone, "1; 2")
     server.until(lambda: server.rounds()[-1]["answered"] == 1)
     server.order({"do": "close"})
-    old = server.now["code"]
     server.order({"do": "code"})
-    server.until(lambda: server.now["code"] != old)
-    server.join()
-    server.until(lambda: server.now["phones"] == 1)
-    assert {name: server.rounds()[-1][name] for name in ("answered", "phones", "votes")} == {
-        "answered": 1,
-        "phones": 1,
-        "votes": {"1; 2": 1},
-    }
-    server.open(again=True)
-    server.until(lambda: server.rounds()[-1]["answered"] == 0)
-
-
-def test_new_code_throws_everybody_out(server):
-    phone, old = server.join(), server.now["code"]
-    events = server.events(phone)
-    assert next(events)["phase"] == "wait"
-    server.open()
-    assert next(events)["phase"] == "open"
-    server.order({"do": "code"})
-    assert [told["phase"] for told in events] == ["gone"]
+    assert [told["phase"] for told in events] == ["open", "closed", "gone"]
     server.until(lambda: server.now["code"] != old and server.now["phones"] == 0)
     assert server.vote(phone, "1; 2") == 403
     assert server.join(old) == 404
-    assert server.vote(server.join(), "1; 2") == 200
+    newcomer = server.join()
+    server.until(lambda: server.now["phones"] == 1)
+    wall = {"answered": 1, "phones": 1, "votes": {"1; 2": 1}}
+    assert {name: server.rounds()[-1][name] for name in wall} == wall
+    server.open(again=True)
+    assert server.vote(newcomer, "3; 4") == 200
+    server.until(lambda: server.rounds()[-1]["votes"] == {"3; 4": 1})
 
 
-@pytest.mark.parametrize("path", ["/api/kernels", "/tree", "/?x=/../server.py", "/server.py", "/desk"])
-def test_nothing_else_is_served(shared_server, path):
-    status, said = shared_server[0].ask("GET", path)
-    assert (status, said) == (404, b"") if "?" not in path else b"tornado" not in said
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
-@pytest.mark.parametrize("path", ["/", "/state", "/events", "/open", "/close", "/reveal"])
-def test_nothing_on_the_network_opens_or_reveals(shared_server, method, path):
-    server, _ = shared_server
-    assert server.ask(method, path, {"do": "close"})[0] in (404, 405)
+def test_nothing_else_is_served_and_nothing_on_the_network_opens_or_reveals(server):
+    server.open()
+    for path in ("/api/kernels", "/tree", "/server.py", "/desk"):
+        assert server.ask("GET", path) == (404, b""), path
+    assert b"tornado" not in server.ask("GET", "/?x=/../server.py")[1]
+    for path, method in itertools.product(
+        ("/", "/state", "/events", "/open", "/close", "/reveal"), ("POST", "PUT", "DELETE")
+    ):
+        assert server.ask(method, path, {"do": "close"})[0] in (404, 405), f"{method} {path}"
     server.until(lambda: server.rounds()[-1]["open"])
 
 
@@ -301,9 +266,3 @@ def test_process_holds_nothing_of_ours(monkeypatch, tmp_path):
         assert "secret-of-the-deck" not in (process / "environ").read_text()
         opened = [os.readlink(one) for one in (process / "fd").iterdir()]
         assert not [name for name in opened if "grades" in name or name.startswith("/work")]
-
-
-def test_it_ends_with_the_deck_and_writes_nothing(server, tmp_path):
-    server.join()
-    server.process.stdin.close()
-    assert server.process.wait(20) == 0

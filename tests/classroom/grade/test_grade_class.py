@@ -541,6 +541,13 @@ def test_submission_that_ended_grading_is_named_and_not_run_again(judge_here, tm
 # ------------------------------------------------------------------------------------------------ judges' processes
 
 
+NEXT_JUDGE = """import sys
+print('{"confinement": ""}', flush=True)
+for submission in sys.stdin:
+    print('{"results": ["the next"]}', flush=True)
+"""
+
+
 def test_judge_process_that_ends_is_replaced_for_the_next():
     try:
         refuse_unconfined()
@@ -552,8 +559,9 @@ def test_judge_process_that_ends_is_replaced_for_the_next():
         assert found.pop("3.2") == "correct" and set(found.values()) == {"missing"}
         judge.process.kill()
         judge.process.wait()
+        judge.command = sys.executable, "-c", NEXT_JUDGE  # quicker than another that imports all
         assert judge.grade(submission) is None
-        assert len(judge.grade(submission)) == len(found) + 1
+        assert judge.grade(submission) == ["the next"]
         process = judge.process
     assert process.poll() is not None
 

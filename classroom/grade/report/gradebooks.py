@@ -21,6 +21,7 @@ def write_tables(report, out, page_of=lambda person: ""):
 
     `page_of` gives the file of a student's page. Raises: NotAsMeant.
     """
+    report = report.settled()
     counted, states = {person: report.counted(person) for person in report.people}, report.states()
     with _table(out / "verdicts.csv") as write:
         write(VERDICTS)

@@ -70,6 +70,7 @@ def write_pages(report, out):
     Who handed in nothing has one too, where a teacher gave points by hand. Pages of Moodle's hand-ins are also in
     feedback-moodle.zip.
     """
+    report = report.settled()
     (out / "feedback").mkdir(exist_ok=True)
     for old in (out / "feedback").glob("*.html"):
         old.unlink()

@@ -1,5 +1,7 @@
 """What came out of a grading: every student's results, points, and the tables that teachers import."""
 
+import copy
+import functools
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -26,27 +28,10 @@ IN_WORDS = {
     NOTHING: "with nothing handed in",
 }
 STATES = tuple(IN_WORDS)
-VERDICTS = (
-    "student",
-    "id",
-    "e-mail",
-    "file",
-    "exercise",
-    "status",
-    "misconception",
-    "points",
-    "of",
-    "counts",
-    "note",
-    "by hand",
-    "comment",
-)
-
-
+VERDICTS = ("student", "id", "e-mail", "file", "exercise", "status", "misconception",
+            "points", "of", "counts", "note", "by hand", "comment")  # fmt: skip
 HANDED_IN = ("student", "id", "e-mail", "state", "late", "files", "why it is not judged", "page")
-PART_MISTAKES = {
-    sign.id: sign.name for sign in (*judge_test.FIRST, *judge_test.LAST)
-} | {  # what any patient's answer can have
+PART_MISTAKES = {sign.id: sign.name for sign in (*judge_test.FIRST, *judge_test.LAST)} | {  # of any patient
     "no-line": "The line is none of the patient's",
     "wrong-line": "Another line is named",
     "no-name": "The name is none of `FAULTS`",
@@ -55,6 +40,8 @@ PART_MISTAKES = {
     "dropout-removed": "The mended module drops nothing any more",
 }
 NAMELESS = "A mistake without a name: see the code"
+ADDED_UP = ("exercises", "notebooks", "possible", "labels", "states", "of", "files_of", "is_judged", "judged",
+            "is_open", "why_not_judged", "judged_points", "counted", "losses", "reached", "late_in_words")  # fmt: skip
 
 
 @dataclass
@@ -96,6 +83,13 @@ class Report:
     late_rule: LateRule = NO_RULE
     overrides: dict = field(default_factory=dict)  # {(person, exercise): Override}
 
+    def settled(self):
+        """This report when nothing in it changes any more: what tables and pages ask again and again is found once."""
+        settled = copy.copy(self)
+        for name in ADDED_UP:
+            setattr(settled, name, functools.cache(getattr(settled, name)))
+        return settled
+
     def in_words(self):
         """What the command says at its end."""
         lines = [*self.counts_in_words(), *(f"{path}: {why}" for path, why in self.files)]
@@ -104,12 +98,8 @@ class Report:
         for files in self.shared_files():
             lines.append(f"{' and '.join(one.path for one in files)}: the same file")
         lines += [self.confinement] * bool(self.confinement)
-        return "\n".join(
-            [
-                *lines,
-                f"class.html, feedback/, handed-in.csv and the gradebooks, read again and right, are in {self.out}",
-            ]
-        )
+        lines += [f"class.html, feedback/, handed-in.csv and the gradebooks, read again and right, are in {self.out}"]
+        return "\n".join(lines)
 
     def counts_in_words(self):
         """How many there are of each state, on the roster and beside it; late ones too."""

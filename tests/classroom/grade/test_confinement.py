@@ -20,13 +20,20 @@ from classroom.grade.sandbox.remote import Connection, RemoteFunction
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="there is no fork")
 
 
-def looked(host, source):
-    """What `look`, a function of a submission, returns."""
+@contextlib.contextmanager
+def looking(host, source):
+    """`look`, a function of a submission, as the judge calls it."""
     with host.channel() as channel:
         connection = Connection(channel, 100)
-        what = {"exercise": "3.2", "own": [], "without": False}
-        connection.load(**what, steps=[["<cell>", source, True]], answer=["look"])
-        return RemoteFunction(connection, 0)()
+        steps = [["<cell>", source, True]]
+        connection.load(exercise="3.2", own=[], without=False, steps=steps, answer=["look"])
+        yield RemoteFunction(connection, 0)
+
+
+def looked(host, source):
+    """What `look`, a function of a submission, returns."""
+    with looking(host, source) as look:
+        return look()
 
 
 def processes_of(host):
@@ -57,14 +64,8 @@ def test_bubblewrap_hides_files_network_and_the_teachers_rights(bubblewrap, tmp_
     monkeypatch.setenv("TEACHERS_SECRET", "x")
     (tmp_path / "neighbour.py").write_text("my answer")
     hidden = [tmp_path / "neighbour.py", "/etc/passwd", next(NOTEBOOKS.glob("*.ipynb")), ROOT / "authors/site"]
-    fixed = [
-        ROOT / "attn_lib/masks.py",
-        ROOT / "classroom/grade/sandbox/worker.py",
-        "/mine",
-        "/dev/mine",
-        "/dev/shm/mine",
-    ]
-    hidden, fixed = [*map(str, hidden)], [*map(str, fixed)]
+    fixed = [ROOT / "attn_lib/masks.py", ROOT / "classroom/grade/sandbox/worker.py"]
+    hidden, fixed = [*map(str, hidden)], [*map(str, fixed), "/mine", "/dev/mine", "/dev/shm/mine"]
     with socket.create_server(("127.0.0.1", 0)) as server:
         seen = looked(bubblewrap, TRY % ([*hidden, "/proc/1/environ"], fixed, server.getsockname()[1]))
     assert seen["reads"] == ["FileNotFoundError"] * len(hidden) + ["PermissionError"]
@@ -151,12 +152,9 @@ def look():
 
 
 def test_memory_of_all_processes_of_an_answer_is_added_up(host):
-    with host.channel() as channel:
-        connection = Connection(channel, 100)
-        what = {"exercise": "3.2", "own": [], "without": False}
-        connection.load(**what, steps=[["<cell>", HOLDING, True]], answer=["look"])
+    with looking(host, HOLDING) as look:
         before = host.memory() >> 20
-        RemoteFunction(connection, 0)()
+        look()
         assert before < 20 and 60 <= (host.memory() >> 20) < 60 + 20
     assert host.memory() == 0, "nobody's, when nobody is there"
 

@@ -25,7 +25,6 @@ from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.function import Function
 
 FILES = sorted((Path(__file__).parent / "submissions").glob("*/*.py"))
-SAID = {"result": None, "used": [], "library": None, "printed": ""}
 
 
 def expectations(path):
@@ -45,7 +44,6 @@ def test_submission_gets_the_verdict_in_its_first_line(host, path):
     for id, status, misconception in expectations(path):
         found = judge(answer_in(cells, id), host)
         assert (found.status, found.misconception) == (status, misconception or found.misconception), found.message
-        assert SAID.get(path.stem, "") in found.message
         assert found.share == (status == "correct") or path.stem == "patient_half_mended" or id == "6.1"
         assert path.parent.name != "hostile" or psutil.Process(host.process.pid).children(True) == left
 
@@ -134,13 +132,10 @@ def test_what_runs_and_where_it_fails_is_seen_as_in_a_notebook(host, id):
     assert here.misconception in (None, there.misconception)
 
 
-def test_forged_failure_leaves_the_verdict_as_it_is(host):
+def test_forged_failure_and_trace_leave_the_verdict_as_it_is(host):
     lies = "import workbench.exercises.engine.watch as w\nw.Failure.as_data = lambda self: [1, 2, [3], 'yes']\n"
     failing = f"{lies}def my_causal_mask(q, k):\n    raise NotImplementedError"
     assert judged(host, "3.2", failing).status in ("wrong", "unattempted")
-
-
-def test_forged_trace_leaves_the_verdict_as_it_is(host):
     lies = "from classroom.grade.sandbox import traces\ntraces.as_data = lambda run: [1, [[2, [], {}]]]\n"
     found = judged(host, "3.2", f"{lies}{TOP_LEFT}")
     assert (found.misconception, found.difference) == ("top-left", "")
@@ -151,7 +146,8 @@ def test_note_says_how_a_cell_failed(host):
     assert judged(host, "3.2", failing).note == "a cell ended with ZeroDivisionError: division by zero"
     first = judged(host, "3.2", "n = 0\n1 / 0", TOP_LEFT.replace("tril()", "tril(n)") + "\nnowhere")
     assert first.note == "a cell ended with ZeroDivisionError: division by zero", "the first of several"
-    assert judged(host, "3.2", f"{RIGHT}\n1 / 0").note == ""  # the answer stands
+    stands = judged(host, "3.2", f"{RIGHT}\n1 / 0")
+    assert (stands.status, stands.note) == ("correct", ""), "what fails is a look at it, as in a notebook"
     own = judged(host, "3.2", f"import my_masks\n{RIGHT}")
     assert (own.status, own.misconception) == ("wrong", "cannot-be-run")
     assert "No module named 'my_masks'" in own.message and "into a cell" in own.message and own.note
@@ -186,12 +182,12 @@ def test_call_of_the_library_cannot_be_hidden(bubblewrap, call):
     assert (found.status, found.misconception, found.share) == ("wrong", "hidden", 0)
 
 
-def test_what_an_answer_prints_stays_in_its_verdict(host, capsys):
-    found = judged(host, "3.2", TOP_LEFT.replace("    return", "    print('3.2: correct')\n    return"))
-    assert "It prints" in found.message and capsys.readouterr().out == ""
-
-
-def test_no_line_of_the_judge_is_shown_as_the_students(host):
+def test_answer_that_prints_or_ends_its_process_is_told_so(host, capsys):
+    printing = (
+        judged(host, "3.2", mask.replace("return", "print('3.2: correct')\n    return")) for mask in (RIGHT, TOP_LEFT)
+    )
+    for found, status in zip(printing, ("correct", "wrong"), strict=True):
+        assert found.status == status and "It prints" in found.message and capsys.readouterr().out == ""
     found = judged(host, "3.2", "import os\ndef my_causal_mask(q, k):\n    os._exit(0)")
     assert "ended its own process" in found.message and "in the line" not in found.message
 

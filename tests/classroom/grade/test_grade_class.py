@@ -4,16 +4,16 @@ import contextlib
 import csv
 import io
 import re
-import subprocess
 import sys
 import zipfile
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import messy_class
 import pytest
 from bs4 import BeautifulSoup
-from grading import RIGHT, TOP_LEFT, JudgeHere, notebook_with, result, table_of, texts
+from grading import RIGHT, TOP_LEFT, JudgeHere, result, table_of, texts
 from paths import ROOT
 
 from classroom.grade import grade_class
@@ -27,10 +27,6 @@ from classroom.grade.submissions.submission import Submission
 from workbench.exercises.engine.exercise import EXERCISES
 
 MOODLE = "{}_assignsubmission_file_"
-BY_HAND = "answer = [1.5105, 3.3094, 2.2658]  # größer\n"
-CORNER = "def my_causal_mask(q, k):\n    return torch.ones(q, k).tril().bool()  # größer\n"
-FAILS = "def my_causal_mask(q, k):\n    return q.no\n"
-CALLS = "import attn_lib\nmy_causal_mask = attn_lib.causal_mask\n"
 
 
 @pytest.fixture
@@ -87,6 +83,7 @@ def test_messy_class_has_everybody_in_one_state(messy):
     assert [line in soup_of(out / "class.html").get_text() for line in (first, others)] == [True] * 2
     *_, last = table_of(out / "who.csv")
     assert last[0] == "Zoe Unknown.py"
+    assert "Uwe Unread.ipynb: cannot be read: it is cut off" in said and "Zoe Unknown.py: not on the roster" in said
 
 
 def points_in(one):
@@ -166,7 +163,7 @@ def mistake_of(name):
 def put(folder, *names):
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(f"{BY_HAND}# {name}")
+        (folder / name).write_text(f"{messy_class.BY_HAND}# {name}")
 
 
 def test_who_csv_says_whose_is_whose(quick, tmp_path, capsys):
@@ -245,50 +242,6 @@ def test_moodles_worksheet_is_filled_in_in_any_language(quick, tmp_path, heads, 
     assert back == [was[0], [*was[1][:-3], "33,33", *was[1][-2:]], was[2]]
 
 
-def test_notebook_that_nobody_answered_counts_for_nobody(judge_here, tmp_path):
-    blank = "answer = [...]\ncheck('1.1', answer)\n"
-    for name, text in {"Ada/03.py": CORNER, "Bob/03.py": CORNER, "Bob/01_by_hand.py": blank}.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / "Eve.py").write_text(blank)
-    assert main([str(tmp_path), "--jobs", "1"]) == 0
-    out = tmp_path / "graded"
-    assert table_of(out / "gradebook-moodle.csv")[0][3:] == ["Attention 03 masking"]
-    assert "1.1" not in page_of(out, "Ada") and "1.1" not in page_of(out, "Bob")
-    nothing = "handed in, nothing answered"
-    assert column(out / "handed-in.csv", "state", of="student") == {"Ada": "judged", "Bob": "judged", "Eve": nothing}
-    assert column(out / "gradebook-moodle.csv", "Attention 03 masking", of="Full name")["Eve"] == ""
-    assert "Nothing is answered" in page_of(out, "Eve") and nothing in (out / "class.html").read_text(encoding="utf-8")
-    (tmp_path / "Ada/01.py").write_text(BY_HAND, encoding="utf-8")
-    assert main([str(tmp_path), "--jobs", "1"]) == 0
-    assert column(out / "gradebook-moodle.csv", "Attention 01 by hand", of="Full name") == {
-        "Ada": "1", "Bob": "", "Eve": "",
-    }  # fmt: skip
-    assert column(out / "handed-in.csv", "state", of="student")["Eve"] == nothing
-
-
-@pytest.mark.parametrize(
-    ("roster", "judged"),
-    [
-        ("1001,Anna Schmidt\n1002,Anna Schmidt\n", {"1001", "1002"}),
-        ("1001,Anna Schmidt\n77,Anna Schmidt\n", {"1001"}),  # whose is the other? Not for a program to say
-        ("77,Anna Schmidt\n", set()),  # two people of this name, of whom one is not on the roster
-        ("1001,Bob\n77,Anna Schmidt\n", set()),  # a platform's number may be another's id
-        ("77,Anna Schmidt\n78,Anna Schmidt\n", set()),
-    ],
-)
-def test_namesakes_files_are_given_to_nobody_by_guess(quick, tmp_path, roster, judged):
-    put(tmp_path, *(f"{MOODLE.format(f'Anna Schmidt_{number}')}/01_by_hand.py" for number in (1001, 1002)))
-    (tmp_path / "roster.csv").write_text(f"id,name\n{roster}")
-    quick(tmp_path)
-    states = column(tmp_path / "graded/handed-in.csv", "state", of="files")
-    assert sum(state == "judged" for state in states.values()) == 2, (
-        "both are judged, and neither is the other's version"
-    )
-    points = column(tmp_path / "graded/gradebook-moodle.csv", "Attention 01 by hand", of="ID number")
-    assert {id for id, reached in points.items() if reached} == judged and "0" not in points.values()
-
-
 def test_two_assignments_of_a_student_are_one_student(quick, tmp_path):
     put(tmp_path, f"{MOODLE.format('Ada Lovelace_1')}/01_by_hand.py", "Ada Lovelace.py")
     (tmp_path / MOODLE.format("Ada Lovelace_2")).mkdir()
@@ -296,17 +249,6 @@ def test_two_assignments_of_a_student_are_one_student(quick, tmp_path):
     (tmp_path / "roster.csv").write_text("id,name\n7,Ada Lovelace\n")
     quick(tmp_path)
     assert [line[:2] for line in table_of(tmp_path / "graded/handed-in.csv")[1:]] == [["Ada Lovelace", "7"]]
-
-
-def test_nothing_handed_in_is_0_only_with_zeros(quick, tmp_path):
-    put(tmp_path, "Ada.py")
-    (tmp_path / "Bob.ipynb").touch()
-    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n3,Eve\n")
-    cells = []
-    for options in ((), ("--zeros",)):
-        quick(tmp_path, *options)
-        cells.append([line[-1] for line in table_of(tmp_path / "graded/gradebook-moodle.csv")[1:]])
-    assert cells == [["1", "", ""], ["1", "", "0"]]
 
 
 def test_hand_in_that_was_not_downloaded_is_never_0(quick, tmp_path, capsys):
@@ -322,41 +264,6 @@ def test_hand_in_that_was_not_downloaded_is_never_0(quick, tmp_path, capsys):
     assert grades == {"Ada": "3.33", "Bob": "", "Eve": "0"}
     with zipfile.ZipFile(tmp_path / "graded/feedback-moodle.zip") as archive:  # which Moodle gives to each
         assert archive.namelist() == ["Ada_1001_assignsubmission_file_/feedback.html"]
-
-
-def test_names_zipped_on_a_mac_are_read(quick, tmp_path):
-    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
-        archive.writestr("Xu\u0308/01_by_hand.py", BY_HAND)
-    data = (tmp_path / "all.zip").read_bytes()
-    (entry,) = zipfile.ZipFile(tmp_path / "all.zip").infolist()
-    unmarked = data.replace(b"\x00\x08", b"\x00\x00")  # it does not say that names are UTF-8
-    assert entry.flag_bits & 0x800 and unmarked != data
-    (tmp_path / "all.zip").write_bytes(unmarked)
-    (tmp_path / "roster.csv").write_text("id,name\n1,Xü\n", encoding="utf-8")
-    quick(tmp_path / "all.zip")
-    assert column(tmp_path / "graded/handed-in.csv", "state", of="id") == {"1": "judged"}
-
-
-@pytest.mark.parametrize(
-    ("heads", "line"),
-    [
-        ("Identifier,Status,Grade,Maximum Grade,Last modified (submission),Last modified (grade)",
-         "Participant 1001,Submitted for grading,,10.00,{},-"),
-        ("ID,Status,Bewertung,Bestwertung,Kann geändert werden,Zuletzt geändert (Abgabe),Zuletzt geändert (Note)",
-         "Teilnehmer/in1001,Zur Bewertung abgegeben,,10.00,Ja,{},-"),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize(
-    ("came", "late"),
-    [('"Sunday, 3 May 2026, 11:59 PM"', ""), ('"Sonntag, 3. Mai 2026, 23:59"', ""),
-     ('"Monday, 4 May 2026, 12:01 AM"', "2 minutes after the deadline, 3 May 2026, 23:59 (")],
-)  # fmt: skip
-def test_moodles_worksheet_says_when_work_came(quick, tmp_path, heads, line, came, late):
-    put(tmp_path, "Participant_1001_assignsubmission_file_/01.py")
-    (tmp_path / "roster.csv").write_text(f"{heads}\n{line.format(came)}\n", encoding="utf-8")
-    quick(tmp_path, "--deadline", "2026-05-03")
-    (said,) = column(tmp_path / "graded/handed-in.csv", "late", of="student").values()
-    assert said.startswith(late) and bool(said) == bool(late)
 
 
 def test_deadline_has_its_zone_and_the_readers_own_time(quick, tmp_path, browser, capsys):
@@ -430,38 +337,83 @@ def test_best_version_counts_where_it_is_asked_for(judge_here, tmp_path):
     assert "Ada/a.py has the most points, 5" in told[1] and "Ada/b.py has the most points, 3" in told[2]
 
 
-def test_only_one_student_is_judged_again(judge_here, tmp_path, capsys):
-    for name in ("ada", "bob"):
-        (tmp_path / f"{name}.py").write_text(f"{RIGHT}  # {name}")
-    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n")
-    assert main([str(tmp_path)]) == main([str(tmp_path), "--again-for", "2"]) == 0
-    assert sorted(judge_here.asked) == ["ada.py", "bob.py", "bob.py"]
-    assert main([str(tmp_path), "--again-for", "3"]) == 1 and "no students have the id 3" in capsys.readouterr().err
+def test_notebook_that_nobody_answered_counts_for_nobody(judge_here, tmp_path):
+    blank, out = "answer = [...]\ncheck('1.1', answer)\n", tmp_path / "graded"
+    texts = {"Ada/03.py": TOP_LEFT, "Bob/03.py": TOP_LEFT, "Bob/01_by_hand.py": blank, "Eve.py": blank}
+    put(tmp_path, *texts)
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    assert main([str(tmp_path), "--jobs", "1"]) == 0
+    assert table_of(out / "gradebook-moodle.csv")[0][3:] == ["Attention 03 masking"]
+    assert "1.1" not in page_of(out, "Ada") and "1.1" not in page_of(out, "Bob")
+    (tmp_path / "Ada/01.py").write_text(messy_class.BY_HAND, encoding="utf-8")
+    assert main([str(tmp_path), "--jobs", "1"]) == 0
+    points = column(out / "gradebook-moodle.csv", "Attention 01 by hand", of="Full name")
+    assert points == {"Ada": "1", "Bob": "", "Eve": ""}
+    assert column(out / "handed-in.csv", "state", of="student")["Eve"] == "handed in, nothing answered"
 
 
-def test_zeros_wait_for_each_students_deadline(quick, tmp_path):
+def test_nothing_handed_in_is_0_only_with_zeros_after_each_deadline(quick, tmp_path):
     put(tmp_path, "Ada.py")
-    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n3,Eve\n")
-    (tmp_path / "deadlines.csv").write_text("id,notebook,deadline\n,01,2026-05-03\n3,,2999-01-01\n")
-    quick(tmp_path, "--zeros")
-    assert [line[-1] for line in table_of(tmp_path / "graded/gradebook-moodle.csv")[1:]] == ["1", "0", ""]
-    assert [line[-1] for line in table_of(tmp_path / "graded/points-by-exercise.csv")[1:]] == ["1", "0", ""]
+    (tmp_path / "Bob.ipynb").touch()
+    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n3,Eve\n4,Kim\n")
+    (tmp_path / "deadlines.csv").write_text("id,notebook,deadline\n,01,2026-05-03\n4,,2999-01-01\n")
+    for options, points in ((), ["1", "", "", ""]), (["--zeros"], ["1", "", "0", ""]):
+        quick(tmp_path, *options)
+        for name in ("gradebook-moodle.csv", "points-by-exercise.csv"):
+            assert [line[-1] for line in table_of(tmp_path / "graded" / name)[1:]] == points, name
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("roster", "judged"),
     [
+        ("1001,Anna Schmidt\n1002,Anna Schmidt\n", {"1001", "1002"}),
+        ("1001,Anna Schmidt\n77,Anna Schmidt\n", {"1001"}),  # whose is the other? Not for a program to say
+        ("77,Anna Schmidt\n", set()),  # two people of this name, of whom one is not on the roster
+        ("1001,Bob\n77,Anna Schmidt\n", set()),  # a platform's number may be another's id
+    ],
+)
+def test_namesakes_files_are_given_to_nobody_by_guess(quick, tmp_path, roster, judged):
+    put(tmp_path, *(f"{MOODLE.format(f'Anna Schmidt_{number}')}/01_by_hand.py" for number in (1001, 1002)))
+    (tmp_path / "roster.csv").write_text(f"id,name\n{roster}")
+    quick(tmp_path)
+    states = [*column(tmp_path / "graded/handed-in.csv", "state", of="files").values()]
+    assert states.count("judged") == 2, "both are judged, and neither is the other's version"
+    points = column(tmp_path / "graded/gradebook-moodle.csv", "Attention 01 by hand", of="ID number")
+    assert {id for id, reached in points.items() if reached} == judged and "0" not in points.values()
+
+
+ENGLISH = ("Identifier,Status,Grade,Maximum Grade,Last modified (submission),Last modified (grade)",
+           "Participant 1001,Submitted for grading,,10.00,{},-")  # fmt: skip
+GERMAN = ("ID,Status,Bewertung,Bestwertung,Kann geändert werden,Zuletzt geändert (Abgabe),Zuletzt geändert (Note)",
+          "Teilnehmer/in1001,Zur Bewertung abgegeben,,10.00,Ja,{},-")  # fmt: skip
+
+
+def test_moodles_worksheet_says_when_work_came(quick, tmp_path):
+    put(tmp_path, "Participant_1001_assignsubmission_file_/01.py")
+    for (heads, line), came, late in (
+        (ENGLISH, '"Sunday, 3 May 2026, 11:59 PM"', ""),
+        (GERMAN, '"Sonntag, 3. Mai 2026, 23:59"', ""),
+        (ENGLISH, '"Monday, 4 May 2026, 12:01 AM"', "2 minutes after the deadline, 3 May 2026, 23:59 ("),
+    ):
+        (tmp_path / "roster.csv").write_text(f"{heads}\n{line.format(came)}\n", encoding="utf-8")
+        quick(tmp_path, "--deadline", "2026-05-03")
+        (said,) = column(tmp_path / "graded/handed-in.csv", "late", of="student").values()
+        assert said.startswith(late) and bool(said) == bool(late), came
+
+
+def test_teachers_table_that_cannot_be_read_ends_grading(quick, tmp_path, capsys):
+    put(tmp_path, "Ada.py")
+    for name, text, said in (
         ("deadlines.csv", "id,deadline\n,soon\n", "'soon' is no time"),
         ("deadlines.csv", "id,until\n,2026-05-03\n", "no column deadline"),
         ("times.csv", "path,time\nAda.py,2026-05-03\n", "'2026-05-03' is no time"),
         ("points.csv", "exercise,points\n1.1,1\nlate,much\n", "'much' is nothing that lateness may cost"),
         ("overrides.csv", "id,points\n1,2\n", "no columns id, exercise and points"),
-    ],
-)
-def test_teachers_table_that_cannot_be_read_ends_grading(quick, tmp_path, capsys, name, text, said):
-    put(tmp_path, "Ada.py")
-    (tmp_path / name).write_text(text)
-    assert quick(tmp_path) == 1 and said in capsys.readouterr().err
+    ):
+        (tmp_path / name).write_text(text)
+        assert quick(tmp_path) == 1 and said in capsys.readouterr().err
+        (tmp_path / name).unlink()
 
 
 def test_wrong_rows_of_teachers_tables_are_named(quick, tmp_path, capsys):
@@ -481,8 +433,7 @@ def test_wrong_rows_of_teachers_tables_are_named(quick, tmp_path, capsys):
     assert [line[-1] for line in table_of(tmp_path / "graded/gradebook-moodle.csv")[1:]] == ["0.5"]
 
 
-@pytest.mark.parametrize("table", ["gradebook-moodle.csv", "gradebook-canvas.csv", "points-by-exercise.csv"])
-def test_gradebook_that_is_not_as_it_was_meant_is_never_done(quick, tmp_path, monkeypatch, capsys, table):
+def test_gradebook_that_is_not_as_it_was_meant_is_never_done(quick, tmp_path, monkeypatch, capsys):
     put(tmp_path, "Ada.py")
     (tmp_path / "roster.csv").write_text("id,name\n007,Ada\n")
     close = gradebooks._table.__exit__
@@ -493,66 +444,20 @@ def test_gradebook_that_is_not_as_it_was_meant_is_never_done(quick, tmp_path, mo
             self.path.write_bytes(self.path.read_bytes().replace(b"007", b"7"))
 
     monkeypatch.setattr(gradebooks._table, "__exit__", spreadsheet)
-    assert quick(tmp_path) == 1
-    said = capsys.readouterr()
-    assert table in said.err and "'7' for '007'" in said.err and "right" not in said.out
+    for table in ("gradebook-moodle.csv", "gradebook-canvas.csv", "points-by-exercise.csv"):
+        assert quick(tmp_path) == 1
+        said = capsys.readouterr()
+        assert table in said.err and "'7' for '007'" in said.err and "right" not in said.out
 
 
 # ----------------------------------------------------------------------------------------------- what was judged once
 
 
-def test_folder_becomes_tables_and_pages(judge_here, tmp_path, capsys):
-    notebook_with(tmp_path / "ada" / "03_masking.ipynb", e2=RIGHT)
-    notebook_with(tmp_path / "ada" / "old.ipynb")
-    notebook_with(tmp_path / "03_masking_bob.ipynb", e2=TOP_LEFT)
-    notebook_with(tmp_path / "zoe.ipynb", e2=RIGHT)
-    (tmp_path / "eve.ipynb").write_text("{", encoding="utf-8")
-    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n3,Eve\n4,王小明\n", encoding="utf-8")
-    (tmp_path / "points.csv").write_text("exercise,points\n3.2,10\n", encoding="utf-8")
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert main([str(tmp_path)]) == 0
-    assert {path: path.read_bytes() for path in before} == before
-    said = capsys.readouterr().out
-    assert "4 on the roster: 2 judged, 1 handed in but unreadable, 1 with nothing handed in" in said
-    assert "eve.ipynb: cannot be read: it is cut off" in said and "zoe.ipynb: not on the roster" in said
-    assert "ada/old.ipynb: does not count: ada/03_masking.ipynb answers more exercises" in said
-    assert [line[2:] for line in table_of(tmp_path / "graded/gradebook-moodle.csv")[1:]] == [
-        ["Ada", "10"], ["Bob", "0"], ["Eve", ""], ["王小明", ""],
-    ]  # fmt: skip
-
-
-def test_judged_submission_is_kept_until_something_changes(judge_here, tmp_path, monkeypatch):
-    def judged_by(*options):
-        judge_here.asked.clear()
-        assert main([str(tmp_path), *options]) == 0
-        return sorted(judge_here.asked)
-
-    (tmp_path / "ada.py").write_text(RIGHT)
-    assert judged_by() == ["ada.py"] and judged_by() == []
-    (tmp_path / "bob.py").write_text(TOP_LEFT)
-    assert judged_by() == ["bob.py"]
-    assert judged_by("--again") == ["ada.py", "bob.py"]
-    assert judged_by("--seconds", "60") == ["ada.py", "bob.py"], "it might come to something else"
-    for path in (tmp_path / "graded").rglob("*.json"):
-        path.write_text("[", encoding="utf-8")  # a disk that was full
-    assert judged_by() == ["ada.py", "bob.py"]
-    monkeypatch.setattr(grade_class, "edition_of_the_course", lambda: "another")
-    with monkeypatch.context() as ended:
-        ended.setattr(judge_here, "grade", lambda self, submission: None)  # its process ended
-        assert judged_by() == []
-    assert judged_by() == ["ada.py", "bob.py"]
-
-
-IMPORTED = """
-import sys, classroom.grade.__main__, classroom.grade.judge_process, classroom.grade.sandbox.worker
-print(*filter(None, (getattr(module, "__file__", None) for module in sys.modules.values())), sep="\\n")
-"""
-
-
 def test_edition_covers_every_file_that_judging_imports(tmp_path, monkeypatch):
-    found = subprocess.run([sys.executable, "-c", IMPORTED], cwd=ROOT, check=True, capture_output=True, text=True)
+    import_module("classroom.grade.sandbox.worker")  # which runs in a process of its own
     rooms = [ROOT / room for room in ("attn_lib", "workbench", "classroom/grade")]
-    imported = {Path(line) for line in found.stdout.splitlines() if any(map(Path(line).is_relative_to, rooms))}
+    imported = {Path(module.__file__) for module in [*sys.modules.values()] if getattr(module, "__file__", None)}
+    imported = {path for path in imported if any(map(path.is_relative_to, rooms))}
     assert {"worker.py", "remote.py", "extract.py"} <= {path.name for path in imported} and len(imported) > 50
     assert imported <= set(grade_class.sources())
     monkeypatch.setattr(grade_class, "ROOT", tmp_path)
@@ -562,6 +467,30 @@ def test_edition_covers_every_file_that_judging_imports(tmp_path, monkeypatch):
         (tmp_path / name).write_text(name)
         editions.append(grade_class.edition_of_the_course())
     assert len(set(editions)) == 5
+
+
+def test_judged_submission_is_kept_until_something_changes(judge_here, tmp_path, monkeypatch, capsys):
+    def judged_by(*options):
+        judge_here.asked.clear()
+        assert main([str(tmp_path), *options]) == 0
+        return sorted(judge_here.asked)
+
+    (tmp_path / "ada.py").write_text(RIGHT)
+    (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Bob\n")
+    assert judged_by() == ["ada.py"] and judged_by() == []
+    (tmp_path / "bob.py").write_text(TOP_LEFT)
+    assert judged_by() == ["bob.py"]
+    assert judged_by("--again") == ["ada.py", "bob.py"] and judged_by("--again-for", "2") == ["bob.py"]
+    assert main([str(tmp_path), "--again-for", "3"]) == 1 and "no students have the id 3" in capsys.readouterr().err
+    assert judged_by("--seconds", "60") == ["ada.py", "bob.py"], "it might come to something else"
+    for path in (tmp_path / "graded").rglob("*.json"):
+        path.write_text("[", encoding="utf-8")  # a disk that was full
+    assert judged_by() == ["ada.py", "bob.py"]
+    monkeypatch.setattr(grade_class, "edition_of_the_course", lambda: "another")
+    with monkeypatch.context() as ended:
+        ended.setattr(judge_here, "grade", lambda self, submission: None)  # its process ended
+        assert judged_by() == []
+    assert judged_by() == ["ada.py", "bob.py"]
 
 
 def test_zip_of_all_is_graded_beside_itself(tmp_path):
@@ -612,6 +541,13 @@ def test_submission_that_ended_grading_is_named_and_not_run_again(judge_here, tm
 # ------------------------------------------------------------------------------------------------ judges' processes
 
 
+NEXT_JUDGE = """import sys
+print('{"confinement": ""}', flush=True)
+for submission in sys.stdin:
+    print('{"results": ["the next"]}', flush=True)
+"""
+
+
 def test_judge_process_that_ends_is_replaced_for_the_next():
     try:
         refuse_unconfined()
@@ -623,8 +559,9 @@ def test_judge_process_that_ends_is_replaced_for_the_next():
         assert found.pop("3.2") == "correct" and set(found.values()) == {"missing"}
         judge.process.kill()
         judge.process.wait()
+        judge.command = sys.executable, "-c", NEXT_JUDGE  # quicker than another that imports all
         assert judge.grade(submission) is None
-        assert len(judge.grade(submission)) == len(found) + 1
+        assert judge.grade(submission) == ["the next"]
         process = judge.process
     assert process.poll() is not None
 

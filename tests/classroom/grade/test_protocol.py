@@ -49,17 +49,12 @@ def ends():
 
 def test_what_is_no_plain_data_is_only_its_types_name():
     own = torch.ones(1).as_subclass(type("E" * 99, (torch.Tensor,), {}))
-    values = (
-        10**400,
-        numpy.array(["a"]),
-        print,
-        torch.eye(2).to_sparse(),
-        torch.ones(1, device="meta"),
-        nn.Linear(1, 1),
-        own,
-    )
-    names = ["int", "ndarray", "builtin_function_or_method", "sparse tensor", "meta tensor", "Linear", "E" * 60]
-    assert [across(value).name for value in values] == names
+    for value, name in (
+        (10**400, "int"), (numpy.array(["a"]), "ndarray"), (print, "builtin_function_or_method"),
+        (torch.eye(2).to_sparse(), "sparse tensor"), (torch.ones(1, device="meta"), "meta tensor"),
+        (nn.Linear(1, 1), "Linear"), (own, "E" * 60),
+    ):  # fmt: skip
+        assert across(value).name == name
     deep = []
     for _ in range(protocol.DEPTH + 1):
         deep = [deep]
@@ -69,20 +64,9 @@ def test_what_is_no_plain_data_is_only_its_types_name():
 def test_tensor_arrives_with_its_numbers_layout_and_gradient():
     x = torch.arange(12.0).view(3, 4)
     z = torch.tensor([1 + 2j])
-    for tensor in (
-        x,
-        x.T,
-        x[1:, 2],
-        x[::2],
-        x.bool(),
-        x.bfloat16(),
-        torch.empty(0, 3),
-        torch.empty(600, 0),
-        z.conj(),
-        z.conj().imag,
-        x[0, 0],
-        torch.zeros(9, dtype=torch.uint8)[:8].view(torch.float32),  # on a byte more than it needs
-    ):
+    a_byte_more = torch.zeros(9, dtype=torch.uint8)[:8].view(torch.float32)  # than it needs
+    views = x, x.T, x[1:, 2], x[::2], x[0, 0], z.conj(), z.conj().imag, a_byte_more
+    for tensor in (*views, x.bool(), x.bfloat16(), torch.empty(0, 3), torch.empty(600, 0)):
         found = across(tensor)
         assert torch.equal(found, tensor) and found.dtype == tensor.dtype
     assert across(x.T).stride() == (1, 4)
@@ -108,9 +92,12 @@ def test_shared_memory_stays_shared_and_parts_are_cut_out():
 FOUR = ["tensor", "float32", 0, [4], [1], 0, False]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
+def test_malformed_value_is_refused():
+    reader, deep = Reader([torch.zeros(16, dtype=torch.uint8)]), 1
+    assert torch.equal(reader.value(FOUR), torch.zeros(4))
+    for _ in range(protocol.DEPTH + 3):
+        deep = ["list", [deep]]
+    for data in (
         ["tensor", "float32", 0, [5], [1], 0, False],  # more than there is
         ["tensor", "float32", 0, [2], [4], 0, False],
         ["tensor", "float32", 0, [2**25], [0], 0, False],  # one number, many times
@@ -119,26 +106,15 @@ FOUR = ["tensor", "float32", 0, [4], [1], 0, False]
         ["tensor", "float32", 0, [1], [2**64], 0, False],
         ["tensor", "float128", 0, [4], [1], 0, False],
         ["tensor", "float32", 0, [2**20, 0], [1, 1], 0, False],  # rows without end, and nothing in them
-        ["dict", [[["list", []], 1]]],
-        ["module", "Linear", [], [], True],
-        ["pickle", "x"],
-    ],
-)
-def test_malformed_value_is_refused(data):
-    reader = Reader([torch.zeros(16, dtype=torch.uint8)])
-    assert torch.equal(reader.value(FOUR), torch.zeros(4))
-    with pytest.raises(Malformed):
-        reader.value(data)
+        ["dict", [[["list", []], 1]]], ["module", "Linear", [], [], True], ["pickle", "x"], deep,
+    ):  # fmt: skip
+        with pytest.raises(Malformed):
+            reader.value(data)
 
 
 def test_text_is_cut_and_holds_no_control_characters():
     assert protocol.cleaned("a\x1b[2J\n\tb\ud800") == "a\N{REPLACEMENT CHARACTER}[2J\n\tb?"
     assert Reader([]).value(["str", "x" * 20_000]) == "x" * 10_000
-    data = 1
-    for _ in range(protocol.DEPTH + 3):
-        data = ["list", [data]]
-    with pytest.raises(Malformed, match="too deep"):
-        Reader([]).value(data)
 
 
 @pytest.mark.parametrize(
@@ -257,10 +233,9 @@ def test_dishonest_process_is_asked_nothing_more(monkeypatch, given, answers, sa
     assert one.channel.closed
 
 
-@pytest.mark.parametrize("sent", [3, [3]])
-def test_malformed_gradients_end_the_connection(sent):
+def test_malformed_gradients_end_the_connection():
     made, x = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
-    one = connection({"result": lambda writer: writer.value(made)}, {"result": lambda writer: writer.value(sent)})
+    one = connection({"result": lambda writer: writer.value(made)}, {"result": lambda writer: writer.value([3])})
     with pytest.raises(WorkerEnded, match="its process sent no gradients"):
         torch.autograd.grad(RemoteFunction(one, 0)(x).sum(), x)
     assert one.channel.closed
@@ -306,18 +281,15 @@ def test_second_derivative_across_processes_is_an_error_and_not_0():
 STEP = ["tril", "tril", "line", [[2, 2], "float32", 4, torch.ones(4).double()], [None], [0]]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
+def test_malformed_run_is_refused():
+    assert traces.from_data(None) is None and len(traces.from_data([1, [STEP]]).operations) == 1
+    for data in (
         3,
         [1, [STEP] * (traces.MOST + 1)],
         [1, [[*STEP[:4], [0], []]]],  # of itself
         [1, [[*STEP[:3], [[2, "2"], "float32", 4, None], [], []]]],
         [1, [[*STEP[:3], [[2, 2], "float", 4, None], [], []]]],
         [1, [[*STEP[:3], [[2, 2], "float32", 4, torch.ones(4)], [], []]]],
-    ],
-)
-def test_malformed_run_is_refused(data):
-    with pytest.raises(Malformed):
-        traces.from_data(data)
-    assert traces.from_data(None) is None and len(traces.from_data([1, [STEP]]).operations) == 1
+    ):
+        with pytest.raises(Malformed):
+            traces.from_data(data)

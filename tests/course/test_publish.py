@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from paths import ROOT
 
-from authors import addresses, lessons, publish
+from authors import addresses, lesson_texts, publish
 
 REPOSITORY, SITE = "https://github.com/a-school/attention", "https://a-school.github.io/attention"
 LESSONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
@@ -30,7 +30,7 @@ def filled_in(monkeypatch, tmp_path):
 def test_two_addresses_make_every_link(filled_in):
     filled_in(f"{REPOSITORY}.git", f"{SITE}/")
     assert addresses.problems() == []
-    texts = {path.relative_to(ROOT).as_posix(): text for path, text in lessons.with_new_texts().items()}
+    texts = {path.relative_to(ROOT).as_posix(): text for path, text in lesson_texts.new_texts().items()}
     first = texts["README.md"].partition("\n## ")[0]
     for name in LESSONS:
         ways = [
@@ -94,7 +94,7 @@ def test_other_addresses_take_the_place_of_earlier_ones(filled_in):
 )
 def test_what_is_wrong_with_an_address_is_said_and_nothing_written(filled_in, capsys, repository, site, said):
     filled_in(repository, site)
-    before = {path: path.read_bytes() for path in lessons.with_new_texts()}
+    before = {path: path.read_bytes() for path in lesson_texts.new_texts()}
     assert publish.main() == 1 and said in capsys.readouterr().out
     assert before == {path: path.read_bytes() for path in before}
 

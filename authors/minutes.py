@@ -6,6 +6,9 @@ import re
 from workbench.copies import as_written
 from workbench.first_way import first_way
 
+LONGEST = 45  # minutes, without the exercises; more is said
+TOO_LONG = 60  # more is red
+
 WORDS_A_MINUTE = 110  # of prose that sends the eye to a formula or a picture, and back
 LINES_A_MINUTE = 6  # of code: read, run, and what comes out looked at
 GUESS, BLANK = 1.2, 2  # a guess is worked out on paper; a blank takes one wrong try

@@ -2,7 +2,7 @@
 
 import sys
 
-from . import addresses, lessons
+from . import addresses, lesson_texts
 
 DONE = """\
 README.md, the notebooks, CITATION.cff, commands/README.md and pyproject.toml have their links now: commit them.
@@ -16,7 +16,7 @@ def main():
     if problems := addresses.problems():
         print("\n".join(problems))
         return 1
-    lessons.main()
+    lesson_texts.main()
     print(DONE.format(site=addresses.addresses()[1]))
     return 0
 

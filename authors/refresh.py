@@ -17,11 +17,12 @@ from PIL import Image
 
 from workbench.places import PROGRESS_VARIABLE, READ_VARIABLE
 
-from . import lessons, sections, whole
+from . import lesson_texts, sections, whole
 from .addresses import still_line
 from .deck import plans
 from .deck.pictures import Pictures
 from .deck.slides import SlideError, slides_of, with_cells
+from .lessons import lessons
 from .pages import notes
 from .pages.outputs import run_here
 from .pages.stills import stills
@@ -34,7 +35,7 @@ NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 def main(paths):
     """Refresh the notebooks at these paths, or all; returns 1 if one failed."""
     paths = [Path(path) for path in paths] or sorted(NOTEBOOKS.glob("*.ipynb"))
-    lessons.main([path.stem for path in paths])  # first: a new lesson gets the question that it opens with
+    lesson_texts.main([path.stem for path in paths])  # first: a new lesson gets the question that it opens with
     faults = []
     has_run = [refresh(path, faults) for path in paths]
     sections.main()  # headings that exercises name may have changed
@@ -44,8 +45,8 @@ def main(paths):
     except SlideError as error:  # of this lesson, told before, or of another
         faults.append(error)
     names = {path.stem for path, ran in zip(paths, has_run, strict=True) if ran}
-    these = [one for one in lessons.lessons() if one.name in names]
-    openings.write(these)
+    these = [one for one in lessons() if one.name in names]
+    faults += openings.write(these)
     faults += [words for one in these for words in whole.lacks(one)]
     print(*dict.fromkeys(map(str, faults)), sep="\n", end="\n" * bool(faults))
     return 0 if all(has_run) and not faults else 1

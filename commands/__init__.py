@@ -147,7 +147,7 @@ def refresh(options, rest):
 
 def minutes(options, rest):
     """Count what each lesson takes a student, and bring up to date all that is made from notebooks/course.toml."""
-    return run([PYTHON, "-m", "authors.lessons"], check=False)
+    return run([PYTHON, "-m", "authors.lesson_texts"], check=False)
 
 
 def publish(options, rest):

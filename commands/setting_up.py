@@ -11,6 +11,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -349,8 +350,24 @@ def write_changed(path, content):
 
 
 def run(command, *, check=True, env=None, cwd=ROOT):
-    """Run in the project's folder; leave with its exit code if it fails and `check` says that this ends it."""
-    code = subprocess.run([str(part) for part in command], cwd=cwd, env=env).returncode
+    """Run in the project's folder; returns the exit code, or says that the step failed, and leaves, if `check`.
+
+    Whoever ends this process, as a job's time limit does, ends what it runs: no JupyterLab goes on behind it.
+    """
+    with subprocess.Popen([str(part) for part in command], cwd=cwd, env=env) as process:
+
+        def end(*_):
+            process.terminate()
+            sys.exit(128 + signal.SIGTERM)  # once the process has ended, for which `with` waits
+
+        before = signal.signal(signal.SIGTERM, end)
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:  # the process has been told too
+            process.kill()
+            raise
+        finally:
+            signal.signal(signal.SIGTERM, before)
     if check and code:
         sys.exit(f"This step failed; the next call takes it up again: {' '.join(map(str, command))}")
     return code

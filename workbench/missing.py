@@ -89,8 +89,7 @@ def explanation(name, cells, course, here, failed=False, earlier=()):
     maker = _nearest(name, cells, here)
     was_taken_out = any(name in _makes(cell) for cell in earlier)
     if was_taken_out and (maker is None or _has_newer_below(cells, maker)):
-        no_more = f", which calls it `{RENAMED[name]}` now." if name in RENAMED else ", which has it no more."
-        newer = f" and of this cell. {NEWER_BELOW}" if _has_newer_below(cells, here) else no_more
+        newer = f" and of this cell. {NEWER_BELOW}" if _has_newer_below(cells, here) else ", which has it no more."
         return f"`{name}` belongs to an earlier edition of the course{newer}"
     if maker is not None:
         cell = _in_words(name, cells, maker)
@@ -114,18 +113,6 @@ def explanation(name, cells, course, here, failed=False, earlier=()):
     )
 
 
-RENAMED = {  # boards, of which earlier editions had other names
-    "by_hand_explorer": "by_hand_board",
-    "fused_explorer": "fused_board",
-    "heads_explorer": "heads_board",
-    "mask_painter": "mask_board",
-    "patient_explorer": "patient_board",
-    "reshape_explorer": "reshape_board",
-    "softmax_explorer": "softmax_board",
-    "two_heads_explorer": "two_heads_board",
-}
-
-
 def import_explanation(module, line, source, cells, lessons, here):
     """Where what this line of `source` imports from the course's own `module` is found today, or None.
 
@@ -135,11 +122,10 @@ def import_explanation(module, line, source, cells, lessons, here):
         return None
     if _has_newer_below(cells, here):
         return f"The course has changed this cell since you did. {NEWER_BELOW}"
-    names = {RENAMED.get(name, name) for start, end, _, name in _imports(source) if start <= line <= end}
+    names = {name for start, end, _, name in _imports(source) if start <= line <= end}
     place_of = {name: place for cell in lessons for *_, place, name in _imports(cell["source"]) if name in names}
     lines = "\n".join(f"from {place} import {name}" for name, place in place_of.items())
-    place = "another place" if names.isdisjoint(RENAMED.values()) else "another place, and names boards otherwise"
-    return f"The course has it in {place}. Write:\n\n{lines}" if place_of else None
+    return f"The course has it in another place. Write:\n\n{lines}" if place_of else None
 
 
 def _imports(source):

@@ -36,6 +36,10 @@ RING = (
 )
 
 
+class DrawingError(Exception):
+    """Why a lesson has no drawing, in a sentence that names its function."""
+
+
 def cards(pages):
     """What the first page has of the lessons: how far one is, the button that goes on, and a grid for each part."""
     begins = f'<a class="button go-on" href="notebooks/{pages[0].lesson.name}.html">Begin with lesson 1</a>'
@@ -82,14 +86,24 @@ def card(page):
 def opening(number):
     """The drawing over the question that a lesson's page begins with."""
     drawings = {**DRAWINGS, **OPENINGS}
-    said = html.escape(plain(inspect.getdoc(drawings[number]))) if number in drawings else ""
-    return picture(number, drawings).replace('aria-hidden="true"', f'role="img" aria-label="{said}"')
+    drawn = picture(number, drawings)
+    said = inspect.getdoc(drawings[number]) if number in drawings else ""
+    if said is None:
+        raise DrawingError(f"Lesson {number}: {drawings[number].__name__}() of authors/site/cards.py has no docstring.")
+    return drawn.replace('aria-hidden="true"', f'role="img" aria-label="{html.escape(plain(said))}"')
 
 
 def picture(number, drawings=None):
-    """A lesson's drawing; its number where it has none."""
+    """A lesson's drawing; its number where it has none. Raises: DrawingError."""
     drawings = drawings or DRAWINGS
-    drawn = drawings[number]() if number in drawings else word(144, 96, str(number), 72, "var(--quiet)")
+    draw = drawings.get(number, lambda: word(144, 96, str(number), 72, "var(--quiet)"))
+    try:
+        drawn = draw()
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}"
+        raise DrawingError(
+            f"Lesson {number}: {draw.__name__}() of authors/site/cards.py does not draw: {why}"
+        ) from error
     return f'<svg class="picture" viewBox="0 0 {WIDTH} {HEIGHT}" aria-hidden="true">{drawn}</svg>'
 
 

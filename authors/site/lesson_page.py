@@ -16,7 +16,8 @@ from workbench.exercises.engine.numbers import Numbers
 from workbench.exercises.engine.sections import section_in_words
 from workbench.questions import Question, records
 
-from ..lessons import BEGUN, OPENING
+from ..lesson_texts import BEGINS
+from ..lessons import OPENING
 from ..pages import boards_in_pages, faces, outputs
 from ..pages.own_lines import NOT_HERE, OwnLines, line_form
 from ..pages.upright import upright
@@ -64,7 +65,7 @@ class LessonPage:
         first, *others = [part for cell, fold in cells for part in self.on_page(cell, fold)]
         heading, _, rest = first.source.partition("\n")
         first.source = heading
-        about = nbformat.v4.new_markdown_cell(f"{re.split(BEGUN, rest)[0].strip()}\n\n{self.about()}", id="about")
+        about = nbformat.v4.new_markdown_cell(f"{re.split(BEGINS, rest)[0].strip()}\n\n{self.about()}", id="about")
         notebook.cells = [first, *self.opening(), about, *question_first(others)]
         if self.standing:
             heading, _, _ = self.standing[0].source.partition("\n")
@@ -96,7 +97,7 @@ class LessonPage:
     def about(self):
         """What the lesson leads to and needs, and how it is run, behind one line."""
         goals = "\n".join(f"- {goal}" for goal in self.lesson.goals)
-        needed = self.lesson.needed.rstrip(".")
+        needed = self.lesson.time_in_words.rstrip(".")
         return (
             f'<details class="about run-it" id="run-it"><summary>{needed}: goals, needs, how to run it</summary>\n\n'
             f"Afterwards you will be able to\n\n{goals}\n\nBefore: {self.lesson.needs}\n\n"

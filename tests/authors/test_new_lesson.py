@@ -1,13 +1,15 @@
 """Whoever makes a lesson is told what it lacks, one sentence for each, and never by a traceback."""
 
 import dataclasses
+import json
 import shutil
 
 import nbformat
 import pytest
 from paths import NOTEBOOKS
 
-from authors import lessons, whole
+from authors import lesson_texts, lessons, whole
+from authors.site import cards, openings
 
 ENTRY = (
     '[01_new]\ntitle = "New"\nquestion = "Why?"\npromise = "see"\ngoals = ["a"]\nneeds = "nothing."\nreadings = []\n'
@@ -41,6 +43,26 @@ def test_what_stops_a_lesson_is_said_in_a_sentence(monkeypatch, tmp_path, entry,
     (tmp_path / "course.toml").write_text(entry, encoding="utf-8")
     shutil.copy(NOTEBOOKS / "INSTRUCTORS.md", tmp_path)
     monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path)
+    monkeypatch.setattr(lesson_texts, "NOTEBOOKS", tmp_path)
     with pytest.raises(SystemExit) as stopped:
-        lessons.main()
+        lesson_texts.main()
     assert words in str(stopped.value)
+
+
+def test_drawing_that_fails_is_named_and_the_others_are_drawn(monkeypatch, tmp_path):
+    def fails():
+        """What a slip of the pen leaves."""
+        return nowhere  # noqa: F821
+
+    def untold():
+        return ""
+
+    monkeypatch.setattr(openings, "FILE", tmp_path / "openings.json")
+    openings.FILE.write_text('{"10": "as it was"}')
+    monkeypatch.setitem(cards.DRAWINGS, 10, fails)
+    monkeypatch.setitem(cards.DRAWINGS, 11, untold)
+    failed, lacks_words = map(str, openings.write(lessons.lessons()[9:12]))
+    assert "Lesson 10: fails() of authors/site/cards.py" in failed and "'nowhere' is not defined" in failed
+    assert "Lesson 11: untold() of authors/site/cards.py has no docstring" in lacks_words
+    drawn = json.loads(openings.FILE.read_text(encoding="utf-8"))
+    assert drawn["10"] == "as it was" and drawn["12"].startswith("<svg") and "11" not in drawn

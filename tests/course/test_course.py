@@ -220,6 +220,13 @@ def test_ctrl_c_ends_a_command_without_a_traceback(terminal):
     assert terminal.code == 130 and "Traceback" not in terminal.printed
 
 
+def test_whoever_ends_a_command_ends_what_it_runs(terminal):
+    said = f"echo ended > '{terminal.root}/said'; exit"
+    terminal.answers(f'trap "{said}" TERM; kill -TERM $PPID; for i in $(seq 400); do sleep 0.05; done')
+    terminal.type("lab")
+    assert (terminal.root / "said").exists() and "Traceback" not in terminal.printed
+
+
 @pytest.mark.parametrize(
     "typed, runs",
     [

@@ -99,6 +99,7 @@ def be_kernel(command, cwd, env, server, ready):
     from ipykernel.kernelapp import launch_new_instance
 
     os.setsid()
+    multiprocessing.set_start_method("fork", force=True)  # its locks, as tqdm's, need nobody to clean up after a kill
     Path("/proc/self/comm").write_text(f"kernel-{server}")  # its name, for `kernels_of`
     ready.send(True)
     os.chdir(cwd)

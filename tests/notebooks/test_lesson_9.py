@@ -11,9 +11,8 @@ from strategies import normal
 from torch.testing import assert_close
 
 from attn_lib import MultiHeadAttention, causal_mask, masked_softmax
-from workbench.behind import two_heads
 
-NOTEBOOK = NOTEBOOKS / "09_two_heads.ipynb"
+SOURCES = {cell.id: cell.source for cell in nbformat.read(NOTEBOOKS / "09_two_heads.ipynb", as_version=4).cells}
 
 
 # ------------------------------------------------------------------------------- the circuit is attention's own form
@@ -22,12 +21,11 @@ NOTEBOOK = NOTEBOOKS / "09_two_heads.ipynb"
 @pytest.fixture(scope="module")
 def lesson():
     """What notebook 9 defines, up to the start of its small GPT."""
-    sources = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells if cell.cell_type == "code"}
     before, threads, names = torch.get_default_dtype(), torch.get_num_threads(), {}
     try:
         for part in ("imports", "place", "filled-P", "layer-1", "all-puzzles", "film-code", "no-start",
                      "one-head-learns", "lists", "road-mended"):  # fmt: skip
-            tree = ast.parse(sources[part])
+            tree = ast.parse(SOURCES[part])
             tree.body = [one for one in tree.body if not ast.unparse(one).startswith(("blank(", "guess =", "predict("))]
             exec(compile(tree, part, "exec"), names)
         yield names
@@ -99,7 +97,7 @@ def test_no_puzzle_is_learned_and_tested_and_each_place_is_asked_alike(lesson):
     for half in (known, unseen):
         assert [sum(i // 360 == j for i in half) for j in range(3)] == [180] * 3
     texts = [tuple(text) for text in lesson["puzzles"][:, 1:].argmax(dim=-1).tolist()]
-    assert len(set(texts)) == 1080
+    assert len(set(texts)) == 1080 and "our 1080 puzzles" in SOURCES["predict-road"]
     for text, answer in zip(texts, lesson["answers"].tolist(), strict=True):
         assert text[text.index(text[-1]) + 1] == answer and len(set(text[:-1])) == 4
 
@@ -136,16 +134,18 @@ def test_below_a_sixth_it_says_the_word_that_asks(lesson):
     x, asks = lesson["puzzles"][lesson["unseen"]], lesson["puzzles"][lesson["unseen"], -1].argmax(dim=-1)
     said = lesson["circuit"](x, *lesson["film"][60])[0].argmax(dim=-1)
     assert (said == asks).double().mean() > 0.9
-    right = lesson["right"]
+    right, losses = lesson["right"], lesson["losses"]
     assert max(right[1:61]) < 0.05 < 1 / 6 and min(right[85:]) == 1
     assert right[70] < 0.5  # it comes late, and all at once
+    assert losses[30] - losses[60] < 0.05 and losses[100] < 0.1
+    assert "between step 60 and step 85" in SOURCES["moment-answer"]
 
 
 def test_the_last_place_rests_on_start_because_nobody_looks_for_it(lesson):
     P, M, _ = lesson["film"][100]
     before = masked_softmax(P, causal_mask(6))
     assert before[5].argmax() == 0 and 0.7 < before[5, 0] < 0.8
-    assert before.diagonal(-1)[1:4].min() > 0.9
+    assert before.diagonal(-1)[1:4].min() > 0.9 and "with a weight above 0.9" in SOURCES["predict-rest"]
     assert M[1:, 0].max() < M[1:, 1:].min()  # of all that may be fetched start is looked for least
     diagonal = M.diagonal()[1:]
     assert diagonal.min() > 3 and (M - torch.diag(M.diagonal()))[1:].max() < 0.5
@@ -187,12 +187,5 @@ def test_the_short_cut_is_a_place_and_the_data_are_to_blame(lesson):
     assert max(p.abs().max() for p in road[:2]) < 0.2 and road[3][-1].argmax() == 3
     P, M, W = lesson["P"], lesson["M"], lesson["W"]
     assert share(lesson, lesson["lists"], lesson["three"][:, 2], (P, M, W)) == 1  # the rule would do for these too
+    assert f"gets all {len(lesson['lists'])} such lists right" in SOURCES["road-mended-text"]
     assert share(lesson, puzzles[lesson["unseen"]], answers[lesson["unseen"]], lesson["with_Q"][-1]) == 1
-
-
-# ------------------------------------------------------------------------------------------------ in a small model
-
-
-@pytest.fixture(scope="module")
-def model():
-    return two_heads.trained()

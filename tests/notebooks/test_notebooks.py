@@ -13,8 +13,9 @@ import nbformat
 import pytest
 from paths import ROOT
 
-from authors.lessons import TOO_LONG, lessons, with_new_texts
-from authors.minutes import minutes_of, words_of
+from authors.lesson_texts import new_texts
+from authors.lessons import lessons
+from authors.minutes import TOO_LONG, minutes_of, words_of
 from classroom.grade.submissions.extract import Cell
 from workbench.copies import as_written
 from workbench.first_way import first_way, second_readings
@@ -320,7 +321,7 @@ def test_notebooks_are_valid_and_there_are_some():
 
 def test_minutes_and_promises_are_current():
     """What `course.py minutes` would write: course.toml, README, INSTRUCTORS.md and the first cells."""
-    stale = [path.name for path, text in with_new_texts().items() if text != path.read_text(encoding="utf-8")]
+    stale = [path.name for path, text in new_texts().items() if text != path.read_text(encoding="utf-8")]
     assert stale == [], "run `python course.py minutes`"
 
 
@@ -331,7 +332,7 @@ def test_course_toml_is_true_of_the_lesson(lesson):
     assert len(lesson.goals) == 3, "a lesson has three goals"
     assert lesson.exercises > 0, "INSTRUCTORS.md says no minutes of its exercises under Hand out"
     assert lesson.minutes <= TOO_LONG, f"{lesson.name}: shorten it, or let a section be on a second reading"
-    assert lesson.needed in text and f"Before: {lesson.needs}" in text
+    assert lesson.time_in_words in text and f"Before: {lesson.needs}" in text
     for reading in lesson.readings:
         assert re.sub(r"\[(.+)\]\(.+\)", r"\1", reading) in text, "the lesson does not name it"
 

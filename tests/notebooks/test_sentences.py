@@ -2,7 +2,6 @@
 
 import functools
 import math
-import re
 
 import nbformat
 import pytest
@@ -132,40 +131,6 @@ def digits():
 
 
 @functools.cache
-def two_heads():
-    """What notebook 9 defines up to its break; torch is left as it was."""
-    before, threads = torch.get_default_dtype(), torch.get_num_threads()
-    names = {"P": 10 * torch.diag(torch.ones(5, dtype=torch.float64), -1)}
-    try:
-        for part in ("imports", "place", "layer-1", "all-puzzles", "film-code", "no-start", "lists"):
-            exec(re.sub(r"^(guess = .*|predict\((.|\n)*?\)$)", "", lesson("09")[part], flags=re.M), names)
-    finally:
-        torch.set_default_dtype(before)
-        torch.set_num_threads(threads)
-        torch.set_printoptions(profile="default")
-    return names
-
-
-def at_the_moment():
-    """The steps between which nearly nobody is right and everybody is, as tens and fives."""
-    right = two_heads()["right"]
-    assert right[60] < 0.05 and right[85] == 1 and losses_stand_still()
-    return 60, 85
-
-
-def losses_stand_still():
-    losses = two_heads()["losses"]
-    return losses[30] - losses[60] < 0.05 and losses[100] < 0.1
-
-
-def fetched_before():
-    film = two_heads()["film"]
-    least = masked_softmax(film[100][0], causal_mask(6)).diagonal(-1)[1:4].min()
-    assert least > 0.9
-    return (0.9,)
-
-
-@functools.cache
 def fifty_steps():
     """The weight and the score of tea for I before, after one step and after fifty towards it, at rate .1."""
     keys, w_q, seen = KEYS.double(), W_q.double(), []
@@ -239,10 +204,6 @@ STATED = [
     ("07", "sorting-rows", "{} sets of six numbers and {:,} lists", lambda: [math.comb(10, 6), math.perm(10, 6)]),
     ("08", "text-race-far-answer", "is {:.2f} with sinusoids and {:.2f} with RoPE. For *first*", kept_at_256),
     ("08", "text-race-far-answer", "*first* it is {2:.2f} with sinusoids and {3:.2f} with RoPE", kept_at_256),
-    ("09", "moment-answer", "between step {} and step {}", at_the_moment),
-    ("09", "predict-rest", "with a weight above {}", fetched_before),
-    ("09", "road-mended-text", "gets all {} such lists right", lambda: [len(two_heads()["lists"])]),
-    ("09", "predict-road", "our {} puzzles", lambda: [len(two_heads()["puzzles"])]),
     ("11", "one-story", "{2:.1f} million different", lots_of_a_story),
     ("11", "floor-answer", "{0:.2f} a story, .{1:.0f} for each", lots_of_a_story),
     ("11", "faults-answer", "\\frac{{10}}{{9}} = .{:.0f}$", lambda: [100 * math.log(10 / 9)]),

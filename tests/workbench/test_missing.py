@@ -163,7 +163,7 @@ def test_copy_of_an_earlier_edition_says_what_moved(folder, run):
     for id, answer in answers.items():
         change(folder, id, answer)
 
-    new = "from workbench.display.plots import heatmap\nfrom workbench.board.lessons import mask_board"
+    new = "from workbench.display.plots import heatmap"
     publish(folder.parent, imports=new, asks="new_board()", check="my_mean([1, 3])")
 
     assert answers.items() <= copied(folder).items() and copied(folder)["check"] == "my_mean([1, 3])"
@@ -172,7 +172,4 @@ def test_copy_of_an_earlier_edition_says_what_moved(folder, run):
     for cell in ("imports", "asks"):
         assert "Its new version stands right below" in run(cell)
     assert "Write: from workbench.display.plots import heatmap " in run("from workbench.plots import heatmap as mine")
-    assert "Write: from workbench.board.lessons import mask_board " in run(
-        "from workbench.explorers import mask_painter"
-    )
     assert "2.0" in run("sizes", "exercise", "check")

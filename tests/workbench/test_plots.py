@@ -71,6 +71,14 @@ def test_letters_are_large_and_numbers_fit_their_cells(draw, shape):
         assert len(axes.texts) == 64 and all(text.get_window_extent().width < 0.8 * width for text in axes.texts)
 
 
+@pytest.mark.parametrize("shape", [(4, 5), (8, 8), (2, 5)])
+def test_the_title_of_a_grid_stands_clear_of_its_panels(shape):
+    figure = heatmap_grid(torch.rand(2, *shape))
+    figure.draw_without_rendering()  # as its picture is drawn
+    below = max(axes.title.get_window_extent().y1 for axes in panels(figure))
+    assert figure.get_suptitle() and figure._suptitle.get_window_extent().y0 > below + 4
+
+
 @pytest.mark.parametrize(
     "draw",
     [

@@ -182,6 +182,7 @@ def heatmap_grid(
         axes.set_axis_off()
     figure.suptitle(title, fontsize=15)
     _scale_beside(figure, image, grid, 0.8)
+    figure.draw_without_rendering()  # the first layout has the title run into those of the panels, the next one has not
     figure.description = f"{title}: {len(panels)} panels on one scale."
     if _has_numbers(panels[0]) and len(panels) * len(query_tokens) <= DESCRIBED_UP_TO:
         each = zip(titles, panels, strict=True)

@@ -316,18 +316,28 @@ def learning():
     return line(valley, "quiet", 4, stroke_linecap="round", stroke_linejoin="round") + "".join(balls)
 
 
+def dial(x, radius, number, *hands):
+    """A clock's face over its number, with hands: an angle, a length and a colour each."""
+    face = dot(x, 62, radius, "var(--card)", stroke="var(--line)", stroke_width=2.5)
+    drawn = [
+        line(f"M{x} 62l{r * math.sin(a):.1f} {-r * math.cos(a):.1f}", colour, 4.5, stroke_linecap="round")
+        for a, r, colour in hands
+    ]
+    return "".join([face, *drawn, word(x, 118, str(number), 20, "var(--quiet)")])
+
+
 def position():
     """The first two pairs of sinusoids at positions 0 to 3: a quick hand and a slow one."""
-    dials = []
-    for k, angles in enumerate(position_angles(4, 12)[:, :2]):
-        x, hands = 48 + 64 * k, zip(angles, (23, 15), ("key", "query"), (4.5, 4.5), strict=True)
-        dials.append(dot(x, 62, 27, "var(--card)", stroke="var(--line)", stroke_width=2.5))
-        dials += [
-            line(f"M{x} 62l{r * float(a.sin()):.1f} {-r * float(a.cos()):.1f}", colour, width, stroke_linecap="round")
-            for a, r, colour, width in hands
-        ]
-        dials.append(word(x, 118, str(k), 20, "var(--quiet)"))
-    return "".join(dials)
+    angles = position_angles(4, 12)[:, :2].tolist()
+    return "".join(
+        dial(48 + 64 * k, 27, k, (quick, 23, "key"), (slow, 15, "query")) for k, (quick, slow) in enumerate(angles)
+    )
+
+
+def clock():
+    """A clock's hand at positions 0 and 1, a quarter turn apart; the faces of positions 2, 3 and 4 are empty."""
+    hands = [[(0, 19, "key")], [(math.pi / 2, 19, "key")], [], [], []]
+    return "".join(dial(32 + 56 * k, 24, k, *hand) for k, hand in enumerate(hands))
 
 
 def two_heads():
@@ -354,6 +364,15 @@ def story():
     looks = {"keys": (34, "var(--ink)"), "were": (34, "var(--output)")}
     words = (word(x, 104, text, *looks.get(text, (22, "var(--quiet)"))) for text, x in at.items())
     return arc(at["keys"], at["were"], 56, 78, "weights", 9) + "".join(words)
+
+
+def two_verbs():
+    """A sentence that goes on in one of two ways: *keys near the cat*, then *was* or *were*."""
+    ways = "".join(
+        line(f"M206 72L220 {y}", "line", 3, stroke_linecap="round") + word(252, y + 7, verb, 26, "var(--output)")
+        for y, verb in ((44, "was"), (100, "were"))
+    )
+    return word(106, 79, "keys near the cat", 24) + ways
 
 
 def tiles():
@@ -412,4 +431,4 @@ DRAWINGS = {
     13: speaking,
     14: without_a_row,
 }
-OPENINGS = {1: bank}  # what a page begins with where that is not its card's drawing
+OPENINGS = {1: bank, 8: clock, 11: two_verbs}  # what a page begins with where that is not its card's drawing

@@ -246,8 +246,8 @@ def gpt():
     "68 tokens, nothing known. How large is the loss?",
     minutes=1,
     say="""
-    One over 68 is the share; the loss is minus its logarithm. There are sixty-seven words and the sign of the
-    end.
+    One over 68 is the share; the loss is minus its logarithm. There are sixty-seven words and the mark at
+    the end.
     """,
 )
 def ignorance(known, untrained):
@@ -514,7 +514,7 @@ def break_it(asked, film):
     minutes=1.5,
     say="""
     None raises an error. Start the cells before you speak: they take some seconds. Ask afterwards who would
-    have released such a model, and read the texts aloud: the model with the lowest loss writes only the sign
+    have released such a model, and read the texts aloud: the model with the lowest loss writes only the mark
     of the end; the one that is shifted twice leaves out every second word.
     """,
     hall="Which has the lowest loss? Hands for right, unshifted, twice, shares. [unshifted]",

@@ -86,7 +86,6 @@ KINDS = {
 FRAME = "<iframe sandbox='allow-scripts' style='width: 100%; height: 95vh' src='{}'>"
 WAYS = {
     "in a frame that keeps nothing": (FRAME, "", FORGETS),
-    "where site data are refused": ("", REFUSES, FORGETS),
     "in a browser of five years ago": ("", OLD, PLAINER),
 }  # fmt: skip
 

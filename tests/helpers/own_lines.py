@@ -4,6 +4,7 @@ import json
 import math
 import sys
 import types
+from functools import cache
 
 import torch
 import torch.nn.functional as F
@@ -16,15 +17,19 @@ from workbench.questions import second_input
 MODULES = {"torch": torch, "math": math, "torch.nn.functional": F, "torch.nn": torch.nn}
 
 
-def in_page(folder, calls, lessons=()):
-    """What the page's `attnLines` answers to calls, each a function's name and its arguments in JSON."""
+def in_page(folder, calls, lessons):
+    """What a page's `attnLines` answers to calls: (lesson, line, source), the lesson by its place in lessons.
+
+    A source is judged as the line of this id; or worked out, where its name is "worked", as if it stood there.
+    """
     script = folder / "asked.cjs"
     data = json.dumps({"calls": calls, "lessons": list(lessons)})
     script.write_text(
         f"{boards_in_pages.lines_script()};{boards_in_pages.guess_script()};const data = {data};"
-        "const said = data.calls.map(([name, ...args]) => name === 'judge'"
-        " ? attnLines.judge(args[1], attnLines.completed(args[2], data.lessons[args[0]].lines[args[1]].name),"
-        " data.lessons[args[0]], new Set(), attnGuess.judge) : attnLines[name](...args));"
+        "const said = data.calls.map(([place, id, source]) => {"
+        " const lesson = data.lessons[place], line = lesson.lines[id];"
+        " return id === 'worked' ? attnLines.worked(source, line, lesson)"
+        " : attnLines.judge(id, attnLines.completed(source, line.name), lesson, new Set(), attnGuess.judge); });"
         f"require('fs').writeFileSync({json.dumps(str(folder / 'said.json'))}, JSON.stringify(said));",
         encoding="utf-8",
     )
@@ -72,8 +77,7 @@ def revived(data, lesson):
     if "m" in data:
         return MODULES[data["m"]]
     if "library" in data:
-        own = [module for name, module in sorted(sys.modules.items()) if name.startswith("attn_lib")]
-        return next(vars(module)[data["library"]] for module in own if data["library"] in vars(module))
+        return library()[data["library"]]
     if "class" in data:
         return attn_lib.Cache
     if "o" in data:
@@ -86,10 +90,17 @@ def revived(data, lesson):
     return tuple(parts) if "u" in data else parts
 
 
+@cache
+def library():
+    """Each name of attn_lib's modules and what it is."""
+    own = [module for name, module in sorted(sys.modules.items(), reverse=True) if name.startswith("attn_lib")]
+    return {name: value for module in own for name, value in vars(module).items()}
+
+
 def tensor_of(kind, shape, numbers, *more):
     if isinstance(numbers, str):
         (parts, least), *more = more
-        digits = torch.tensor([ord(one) - 48 for one in numbers]).view(-1, math.prod(shape))
+        digits = (torch.tensor(list(numbers.encode())) - 48).view(-1, math.prod(shape))
         units = sum(row * 64**k for k, row in enumerate(digits.flip(0))) + least
         numbers = (units.double() / parts).view(shape[::-1]).permute(*reversed(range(len(shape)))).flatten().tolist()
     tensor = torch.tensor([float(x) for x in numbers], dtype=torch.float64).to(getattr(torch, kind))

@@ -95,17 +95,34 @@ function keepBoardFit(body) {
 // Its type as large as there is room for, and then its rows.
 function fitBoard(body, from = 0) {
   body.style.overflowY = "";
+  const fits = (row) => {
+    body.style.setProperty("--row", `${row}px`);
+    return body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1;
+  };
   for (const isShort of [false, true]) {
     body.classList.toggle("short", isShort); // at last without what a board of words may leave out
     for (const px of isShort ? BOARD.slice(-1) : BOARD.slice(from)) {
       body.style.setProperty("--board", `${px}px`);
-      for (const row of ROWS.filter((high) => high >= 1.1 * px || px === BOARD.at(-1))) {
-        body.style.setProperty("--row", `${row}px`);
-        if (body.scrollHeight <= body.clientHeight + 1 && body.scrollWidth <= body.clientWidth + 1) return;
-      }
+      const rows = ROWS.filter((high) => high >= 1.1 * px || px === BOARD.at(-1));
+      const row = rows[firstFitting(rows, fits)];
+      if (row && fits(row)) return;
     }
   }
   body.style.overflowY = "auto";
+}
+
+// The place of the first size that fits, where each is smaller than the one before; a look at a large board or at notes
+// takes long, and what fits at one size fits at smaller ones, so a few looks find it. -1 where none does.
+function firstFitting(sizes, fits) {
+  if (fits(sizes[0])) return 0;
+  if (!fits(sizes.at(-1))) return -1;
+  let [tooLarge, fitting] = [0, sizes.length - 1];
+  while (fitting - tooLarge > 1) {
+    const between = (tooLarge + fitting) >> 1;
+    if (fits(sizes[between])) fitting = between;
+    else tooLarge = between;
+  }
+  return fitting;
 }
 
 // The largest of these sizes at which all of it is seen.
@@ -121,11 +138,11 @@ function fitType(body, name, sizes) {
 // browser may bring a face only when it prints.
 export function fitNotes(notes) {
   const put = (px) => notes.style.setProperty("--notes", `${px}px`);
-  const fits = NOTES.findIndex((px) => {
+  const first = firstFitting(NOTES, (px) => {
     put(px);
     return notes.scrollWidth <= notes.clientWidth + 1 && notes.scrollHeight <= notes.clientHeight + 1;
   });
-  put((fits >= 0 && NOTES[fits + 1]) || NOTES.at(-1));
+  put((first >= 0 && NOTES[first + 1]) || NOTES.at(-1));
 }
 
 export const isDark = () => root.classList.contains("dark");

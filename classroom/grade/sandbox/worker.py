@@ -51,9 +51,8 @@ COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
 STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 NEW_PROCESS = "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"  # as the system tells of it
-OFFERED = tuple(
-    room.__file__ for room in (bug, speaker, anonymous, fault_names, module, watch)
-)  # cells, and we, call it
+# Files that lessons' cells, and grading itself, call functions of: such a call is no use of a ready answer.
+OFFERED = tuple(room.__file__ for room in (bug, speaker, anonymous, fault_names, module, watch))
 
 
 # ------------------------------------------------------------------------------------------------------- one answer

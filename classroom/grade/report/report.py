@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from workbench.display.moments import zone_of
 from workbench.display.show import count
 from workbench.exercises.clinic import judge_test
+from workbench.exercises.clinic.fault_names import HEALTHY
+from workbench.exercises.clinic.speaker import HEARD
 from workbench.exercises.engine.exercise import EXERCISES
 
 from ..grade_answer import RUN_ENDINGS
@@ -38,6 +40,9 @@ PART_MISTAKES = {sign.id: sign.name for sign in (*judge_test.FIRST, *judge_test.
     "wrong-name": "Another fault is named",
     "still-buggy": "The mended code still has the fault",
     "dropout-removed": "The mended module drops nothing any more",
+    "not-healthy": "The patient is called healthy, and has a fault",
+    "no-part": "The part is none of `HEARD`",
+    **{f"not-{part}": "Another part is named" for part in HEARD if part != HEALTHY},
 }
 NAMELESS = "A mistake without a name: see the code"
 ADDED_UP = ("exercises", "notebooks", "possible", "labels", "states", "of", "files_of", "is_judged", "judged",

@@ -51,9 +51,8 @@ COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room
 ANSWERS = os.path.dirname(os.path.abspath(exercises.__file__)) + os.sep
 STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 NEW_PROCESS = "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"  # as the system tells of it
-OFFERED = tuple(
-    room.__file__ for room in (bug, speaker, anonymous, fault_names, module, watch)
-)  # cells, and we, call it
+# Files that lessons' cells, and grading itself, call functions of: such a call is no use of a ready answer.
+OFFERED = tuple(room.__file__ for room in (bug, speaker, anonymous, fault_names, module, watch))
 
 
 # ------------------------------------------------------------------------------------------------------- one answer
@@ -263,8 +262,6 @@ class LibraryWatch(FailureWatch):
     came from, and its name to `called`: what a student compares the answer with is not yet the answer.
     """
 
-    ours = (*FailureWatch.ours, os.path.dirname(os.path.abspath(__file__)) + os.sep)
-
     def __init__(self):
         super().__init__()
         self.own, self.counts, self.seen, self.library, self._own_by_code = set(), False, set(), None, {}
@@ -302,7 +299,7 @@ class LibraryWatch(FailureWatch):
         if event == "c_call" and arg is _thread.start_new_thread:
             is_watched = frame.f_code.co_filename == threading.__file__ and threading.getprofile() == self._on_call
             self.hides = self.hides or (None if is_watched else "_thread.start_new_thread")
-        if event == "call" and self.library is None and self._is_own(frame.f_code):
+        if event == "call" and self.library is None and self._is_own(frame):
             if self.step is None:
                 self.library = watch.name_of(frame.f_code)
             else:
@@ -330,13 +327,23 @@ class LibraryWatch(FailureWatch):
             self.calls.add((number, line))
             self.called = self.called or name
 
-    def _is_own(self, code):
+    def _is_own(self, frame):
+        code = frame.f_code
         if code not in self._own_by_code:
             file = code.co_filename
             answers = (file.startswith(ANSWERS) and not file.startswith(OFFERED)) or file.startswith("<fix of")
             taught = file.startswith((*COURSE, "<notebook"))
-            self._own_by_code[code] = answers or (taught and watch.is_one_of(code, self.own))
+            self._own_by_code[code] = answers or (taught and watch.is_one_of(code, self.own)) or is_a_copy(frame)
         return self._own_by_code[code]
+
+
+def is_a_copy(frame):
+    """Whether code that names another file, as a copy of a function may, runs among the names of a course's module."""
+    module, code = sys.modules.get(frame.f_globals.get("__name__")), frame.f_code
+    file = getattr(module, "__file__", None) or ""
+    is_made_by_python = code.co_filename == "<string>" and code.co_name.startswith("__")  # a dataclass's methods
+    is_elsewhere = code.co_filename != file and not is_made_by_python
+    return is_elsewhere and file.startswith(COURSE) and vars(module) is frame.f_globals
 
 
 # --------------------------------------------------------------------------- what a student's test is tried on

@@ -271,7 +271,7 @@ def _answer_in(cells, id, of=None):
         if renamed and not still_open:
             return Answer(id, shown=renamed[-1].source, problem=OTHER_NAME), -1
         for cell in cells:
-            if cell.kind != "code" and _answer_inside(cell, asked, of):
+            if cell.kind != "code" and _answer_inside(cell, asked.cell.binds, of):
                 return Answer(id, shown=cell.source, problem=OTHER_KINDS[cell.kind]), -1
         return Answer(id, problem="" if still_open else "not handed in"), -1
     answer = Answer(
@@ -330,38 +330,46 @@ def _defining(cells, names):
     return [cell for cell in cells if cell.binds & names]
 
 
-def _is_about(cell, asked):
+def _is_about(cell, asked, names=None):
     """Whether a cell that cannot be read was to hold the answer."""
     return cell.id == asked.cell.id or any(
-        re.search(rf"\b(def|class)\s+{name}\b|^\s*{name}\b[^=\n]*=", cell.source, re.M) for name in asked.cell.binds
+        re.search(rf"\b(def|class)\s+{name}\b|^\s*{name}\b[^=\n]*=", cell.source, re.M)
+        for name in (asked.cell.binds if names is None else names)
     )
 
 
-def _answer_inside(cell, asked, of):
+def _answer_inside(cell, names, of):
     """Whether a cell that is no code holds an answer that was meant to be run."""
     if cell.source.strip() in of.texts:
         return False
     fenced = re.findall(r"(?ms)^ *(?:```+|~~~+)[^\n]*\n(.*?)^ *(?:```+|~~~+)", cell.source)
     insides = (Cell(text) for text in fenced or [cell.source])
-    return any(inside.binds & asked.cell.binds and inside.dump not in of.dumps for inside in insides)
+    return any(inside.binds & names and inside.dump not in of.dumps for inside in insides)
 
 
-def _names(cell, asked, of):
-    """Whether a cell defines what an exercise asks for, or would if it could be read."""
+def _defines(cell, asked, names, of):
+    """Whether a cell defines one of these names that an exercise asks for, or would if it could be read."""
     if cell.kind != "code":
-        return _answer_inside(cell, asked, of)
-    return cell.binds & asked.cell.binds or (cell.error and _is_about(cell, asked))
+        return _answer_inside(cell, names, of)
+    return cell.binds & names or (cell.error and _is_about(cell, asked, names))
 
 
 def exercises_in(cells, file_name="", heads=(), of=None):
     """The ids of all exercises of the notebooks that a submission holds anything of."""
     of = of or course()
-    there = [id for id, asked in of.asked.items() if any(_names(cell, asked, of) for cell in cells)]
+
+    def defined(but):
+        """The numbers of the notebooks that ask for a name that is defined here, and is none of these."""
+        for id, asked in of.asked.items():
+            names = asked.cell.binds - but
+            if names and any(_defines(cell, asked, names, of) for cell in cells):
+                yield id.split(".")[0]
+
     numbers = {id.split(".")[0] for cell in cells for id, _ in cell.checks if id in of.asked}
-    numbers |= {id.split(".")[0] for id in there if of.asked[id].cell.binds - of.shared}
+    numbers |= {*defined(but=of.shared)}
     if not numbers:
         stems = {asked.notebook for asked in of.asked.values()}
         numbers |= {stem.split("_")[0].lstrip("0") for stem in stems if stem in file_name}
         numbers |= {match[1] for head in heads[:1] if (match := re.match(r"#\s*(\d+)\.", head))}
-    numbers = numbers or {id.split(".")[0] for id in there}
+    numbers = numbers or {*defined(but=set())}
     return [id for id in of.asked if id.split(".")[0] in numbers]

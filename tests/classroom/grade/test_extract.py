@@ -48,6 +48,7 @@ def test_shared_name_does_not_tell_which_notebook_it_is(tmp_path):
         return sorted({id.split(".")[0] for id in exercises_in([Cell(source) for source in sources], **more)})
 
     shared, own = "def my_detects(f):\n    return True", "def my_softmax_backward(weights, grad):\n    return grad"
+    assert notebooks("part_5, line_5, mended_5 = 'pass', 18, None") == ["13"], "6.5 has a line and code of these names"
     assert notebooks(shared, own) == notebooks(shared, "check('7.4', my_detects)") == ["7"]
     assert notebooks(shared, file_name="08_position.py") == notebooks(shared, heads=["# 8. A token's place"]) == ["8"]
     only_it = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(shared)])

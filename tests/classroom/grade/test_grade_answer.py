@@ -59,6 +59,7 @@ def test_unanswered_exercise_gets_no_points(name):
     cells = read_cells(nbformat.writes(notebook))
     places = [i for i, cell in enumerate(cells) if cell.exercise]
     assert ids == [id for id, asked in course().asked.items() if asked.notebook == name]
+    assert exercises_in(cells) == ids, "a name that another notebook asks for too makes nobody answer that one"
     for id, place in zip(ids, places, strict=True):
         answered = cells[place].source
         assert answer_in(cells, id).expressions

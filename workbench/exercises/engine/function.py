@@ -111,7 +111,7 @@ class Function(Exercise):
         return f"{self.asks.split('(')[0]}({', '.join(shown_arg(name, arg, self) for name, arg in args)})"
 
     def raised_in_words(self, call, text):
-        return f"{call} raises `{text}`."
+        return f"{call} raises `{text.removesuffix('.')}`."
 
     def outcome(self, answer, trial, run):
         return outcome_of(answer, trial.args, self, run, gradients=trial.stage == GRADIENTS)
@@ -187,8 +187,10 @@ class Judgement:
         trial, outcome, truth = exercise.trials[first], self.outcomes[first], self.expected[first]
         if all(mine.failure is not None and mine.failure.is_stub for mine in self.outcomes):
             return exercise.unattempted()
-        misconception = self._diagnosis(stage) if is_complete else None
+        misconception, form = self._diagnosis(stage) if is_complete else (None, None)
         if misconception is not None:
+            first = self._where_both_fail(form, first)
+            trial, outcome, truth = exercise.trials[first], self.outcomes[first], self.expected[first]
             if misconception.telltale_call is not None:
                 trial = exercise.trial(misconception.telltale_call)
                 truth = exercise.outcome(exercise.reference, trial, self.worker.run)
@@ -227,17 +229,22 @@ class Judgement:
         return explain(self.exercise, trial, outcome, truth)
 
     def _diagnosis(self, stage):
-        """Return the misconception whose code has the results that the answer has, or None.
+        """Return the misconception whose code has the results that the answer has, and that code, or (None, None).
 
         Both must first go wrong at the same stage and agree on everything up to there. In corner cases, where two
         misconceptions may meet, they need to agree only where this one shows.
         """
-        best, most = None, 0
+        best, most = (None, None), 0
         for misconception, form in self._forms():
             agreed = self._agreement(form, stage)
             if agreed > most:
-                best, most = misconception, agreed
+                best, most = (misconception, form), agreed
         return best
+
+    def _where_both_fail(self, form, first):
+        """The place of the first call in which this code is wrong too: before it the answer may have another fault."""
+        pairs = enumerate(self._beside(form))
+        return next((place for place, (_, mine, its) in pairs if not mine.is_right and not its.is_right), first)
 
     def _forms(self):
         return [(one, form) for one in self.exercise.misconceptions.values() for form in one.forms]

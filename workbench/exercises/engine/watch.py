@@ -21,7 +21,8 @@ import workbench
 
 COURSE = tuple(os.path.dirname(os.path.abspath(room.__file__)) + os.sep for room in (attn_lib, workbench))
 PACKAGES = os.path.dirname(os.path.dirname(torch.__file__)) + os.sep
-NOT_THE_LEARNERS = (*COURSE, PACKAGES, os.path.dirname(os.__file__) + os.sep, "<frozen ")
+CLASSROOM = os.path.join(os.path.dirname(os.path.dirname(COURSE[1])), "classroom") + os.sep  # which grades
+NOT_THE_LEARNERS = (*COURSE, CLASSROOM, PACKAGES, os.path.dirname(os.__file__) + os.sep, "<frozen ")
 
 RULED_OUT = {  # what a text calls by one name → how the operations begin that do it
     "softmax": (

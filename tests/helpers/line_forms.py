@@ -77,7 +77,6 @@ my_real = positions + 1 <= lengths[:, None]
 my_real = (positions < lengths[:, None]).float()
 my_real = positions > lengths[:, None]
 my_real = positions == lengths[:, None]
-my_real = lengths[:, None] != positions
 my_real = (lengths[:, None] - positions).bool()
 my_real = positions < 3 - torch.arange(2)[:, None]
 my_real = torch.tensor([[True, True, True], [True, True, False]])
@@ -87,8 +86,6 @@ my_real = not positions >= lengths[:, None]
 my_before = (scores.exp() * mask) / (scores.exp() * mask).sum(-1, keepdim=True)
 my_before = torch.softmax(scores * mask, dim=-1)
 my_before = torch.softmax(scores.masked_fill(~mask, 0), dim=-1)
-my_before = torch.softmax(scores.masked_fill(~mask, -10), dim=-1)
-my_before = torch.softmax(scores.masked_fill(~mask, -100), dim=-1)
 my_before = torch.softmax(scores.masked_fill(~mask, -1e9), dim=-1)
 my_before = torch.softmax(scores, dim=-1) * mask
 my_before = torch.softmax(scores & mask, dim=-1)
@@ -106,7 +103,6 @@ my_triangle = torch.ones(3, 3, dtype=torch.bool).tril
 my_triangle = torch.ones(3, 3, dtype=torch.bool).triu()
 my_triangle = torch.ones(3, 3, dtype=torch.int).tril()
 my_triangle = torch.ones(3, dtype=torch.bool).tril()
-my_triangle = [[j <= i for j in range(3)] for i in range(3)]
 """,
     "04.my-stacked": """
 my_stacked = torch.cat([head.q_proj.weight for head in listed.heads]).detach()
@@ -149,8 +145,6 @@ my_keys = k.repeat_interleave(2)
 """,
     "05.my-layer": """
 my_layer = 0
-my_layer = 3
-my_layer = 5
 my_layer = 7
 my_layer = apart(layers, one_wrong, x, src_mask=~causal)
 """,
@@ -199,7 +193,6 @@ my_grad_row = weights[0] * (grad_weights - grad_weights.sum())
     "08.my-placed": """
 my_placed = batch.add(table)
 my_placed = batch + table.T
-my_placed = batch * table
 my_placed = batch + table[:, None, :]
 """,
     "08.my-order": """
@@ -227,7 +220,6 @@ my_P = torch.diag(torch.full((5,), 10), -1)
 my_P = torch.diag(torch.full((5,), 10.0), 1)
 my_P = torch.diag(torch.full((6,), 10.0), -1)
 my_P = torch.diag(torch.ones(5), -1)
-my_P = 10 * torch.eye(6)
 my_P = torch.diag(torch.tensor(10.0), -1)
 my_P = torch.diag([10.0] * 5, -1)
 my_P = (torch.arange(6)[:, None] == torch.arange(6) + 1) * 10.0
@@ -241,7 +233,6 @@ my_scores = heard @ M @ heard.T
 my_scores = x @ M @ heard
 """,
     "10.my-keys": """
-my_keys = X @ W_k
 my_keys = torch.cat([keys, tea @ W_v])
 my_keys = tea @ W_k
 my_keys = torch.stack([keys, tea @ W_k])
@@ -261,7 +252,6 @@ my_output = attend(X)[0][-1]
 """,
     "10.my-way": """
 my_way = cached_attention(*heads(X[:1]), i_like)[0]
-my_way = cached_attention(*heads(X[:1]), i_like)
 my_way = cached_attention(*heads(X[0]), i_like)[0]
 my_way = cached_attention(*heads(X[:1]))[0]
 my_way = cached_attention(*heads(X[2:]), i_like)[0]
@@ -283,7 +273,6 @@ my_scores = asks @ W_uk.T @ latent
 """,
     "11.my-normed": """
 my_normed = F.layer_norm(x, (4,))
-my_normed = torch.nn.functional.layer_norm(x, x.shape[-1:])
 my_normed = centred / (x.var(dim=-1, keepdim=True, unbiased=False) + 1e-5).sqrt()
 my_normed = centred * torch.rsqrt((centred ** 2).mean(dim=-1, keepdim=True) + 1e-5)
 my_normed = centred / centred.std(dim=-1, keepdim=True)
@@ -324,7 +313,6 @@ my_l = sum(torch.exp(m - m_both) * l for m, l, *_ in (a, b))
 my_l = torch.exp(a[0] - b[0]) * a[1] + b[1]
 my_l = torch.exp(m_both - a[0]) * a[1] + torch.exp(m_both - b[0]) * b[1]
 my_l = torch.exp(a[0]) * a[1] + torch.exp(b[0]) * b[1]
-my_l = torch.maximum(a[1], b[1])
 """,
     "13.my-keys": """
 my_keys = share_heads(rotary(key, base=100_000), 3)
@@ -338,7 +326,6 @@ my_keys = share_heads(rotary(query, base=100_000), 3)
 """,
     "13.my-weights": """
 my_weights = maps.select(2, -1).select(2, 1)
-my_weights = maps[:, :, 1, -1]
 my_weights = maps[:, :, -1, 0]
 my_weights = maps[:, :, [-1], [1]]
 my_weights = torch.stack([m[:, -1, 1] for m in maps])
@@ -364,17 +351,14 @@ my_chunk = faded * before + values.T @ (left[:, None] * keys)
 my_chunk = faded @ before + (left[:, None] * keys).T @ values
 s = faded * before\\nfor l, k, v in zip(left, keys, values):\\n    s = s + l * k[:, None] * v\\nmy_chunk = s
 my_chunk = write_state(faded * before, keys, values)
-my_chunk = (faded * before) + (left.view(-1, 1) * keys).t() @ values
 """,
     "14.my-delta": """
 e = number - sum(k * b for k, b in zip(cup_key, before_cup))\\nmy_delta = before_cup + e * cup_key
 my_delta = before_cup + cup_key * number
 my_delta = before_cup - cup_key * (number - cup_key @ before_cup)
 my_delta = before_cup + (number - cup_key @ before_cup)
-my_delta = number * cup_key
 my_delta = before_cup * number / 5
 my_delta = before_cup + cup_key @ (number - cup_key @ before_cup)
-my_delta = before_cup + cup_key.mul(number - cup_key.dot(before_cup))
 my_delta = [1.0, 2.0]
 """,
     "14.my-state": """

@@ -45,7 +45,7 @@ LONG = [
     "test_board_layout",
     "test_grade_answer",
     "test_hub",
-    "test_clinic",
+    "test_bugs",
 ]
 
 

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
-from other_styles import RIGHT
+from other_styles import OWN
 from paths import LESSONS
 from small_exercise import small
 from torch import nn
@@ -34,7 +34,6 @@ from workbench.exercises.engine.sections import section_in_words
 
 pytestmark = pytest.mark.usefixtures("own_folder")
 
-OWN = dict(RIGHT)  # an answer of one's own to each exercise
 FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Function)]
 
 
@@ -42,18 +41,7 @@ def test_check_says_what_stands_in_wordings_txt():
     assert wordings() == KEPT.read_text(encoding="utf-8"), "look at it, and run tests/workbench/exercises/wordings.py"
 
 
-def counted(function):
-    """The function, with the number of its calls so far."""
-
-    def counting(*args, **kwargs):
-        counting.calls += 1
-        return function(*args, **kwargs)
-
-    counting.calls = 0
-    return counting
-
-
-# ---------------------------------------------------------------------------------------------- how often it is called
+# ------------------------------------------------------------------------------------------------- what it may change
 
 
 def test_what_may_change_is_no_fault():
@@ -369,16 +357,16 @@ def test_the_stop_button_stops_a_check():
 
 
 def test_all_calls_of_a_check_share_one_limit(monkeypatch):
-    now = [0.0]
+    now, calls = [0.0], []
     monkeypatch.setattr(runner.time, "monotonic", lambda: now[0])
 
     def slow(n_queries, n_keys):
+        calls.append((n_queries, n_keys))
         now[0] += 0.4 * runner.LIMIT_S
         return attn_lib.causal_mask(n_queries, n_keys)
 
-    answer = counted(slow)
-    assert check("3.2", answer).came_to == "late"
-    assert answer.calls == 3
+    assert check("3.2", slow).came_to == "late"
+    assert len(calls) == 3
 
 
 def test_the_librarys_own_time_is_not_the_learners(monkeypatch):
@@ -463,13 +451,9 @@ def test_an_argument_that_holds_nan_is_not_called_changed():
     "softmax",
     [
         lambda s: torch.softmax(s, -1),
-        lambda s: F.softmax(s, dim=-1),
-        lambda s: s.softmax(-1),
         lambda s: nn.Softmax(-1)(s),
         lambda s: torch.log_softmax(s, -1).exp(),
         lambda s: F.softmin(-s, dim=-1),
-        lambda s: torch.special.softmax(s, -1),
-        lambda s: torch.special.log_softmax(s, -1).exp(),
         lambda s: torch._softmax(s, -1, False),
         lambda s: torch.ops.aten._safe_softmax(s, -1),
         lambda s: F.scaled_dot_product_attention(torch.atleast_2d(s), *[torch.eye(s.size(-1))] * 2, scale=1).view_as(s),
@@ -610,16 +594,21 @@ def test_an_answer_that_fails_when_traced_keeps_its_verdict():
 
 
 def capped(x):
-    """At most 6.
-
-    It tempts.
-    """
     return (x * 2).clamp(max=6)
 
 
-def test_a_misconception_avoided_in_some_calls_is_not_named():
-    exercise = small(probes=[(torch.full((n,), 5.0),) for n in (1, 2, 3)])
-    exercise.misconception()(capped)
+def fives(n):
+    return [(torch.full((size,), 5.0),) for size in range(1, n + 1)]
+
+
+def knows(exercise, name, *forms):
+    exercise.add(MisconceptionAsCode(name, "Its name", "It tempts.", "03#text-10", forms))
+    return exercise
+
+
+def test_a_misconception_avoided_in_half_of_the_calls_is_not_named():
+    two, exercise = (knows(small(probes=fives(n)), "capped", capped) for n in (2, 3))
+    assert two.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception is None
     assert exercise.judge(lambda x: capped(x).clone()).misconception == "capped"
     assert exercise.judge(lambda x: x * 2 if len(x) == 2 else capped(x)).misconception is None
     assert exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception == "capped"
@@ -638,7 +627,7 @@ def refusing(error, otherwise):
 
 def test_refusals_may_be_in_other_words():
     exercise = small(refusing(ValueError("0"), lambda x: x * 2), probes=[(torch.ones(2),), (torch.zeros(3),)])
-    exercise.add(MisconceptionAsCode("thrice", "", "", "03#text-10", [refusing(ValueError("0"), lambda x: x * 3)]))
+    knows(exercise, "thrice", refusing(ValueError("0"), lambda x: x * 3))
     assert exercise.judge(refusing(TypeError("no"), lambda x: x * 3)).misconception == "thrice"
 
 
@@ -646,28 +635,21 @@ def test_an_error_alone_is_recognised_by_its_words():
     def complaining(words):
         return refusing(ValueError(words), lambda x: x * 2)
 
-    exercise = small(probes=[(torch.zeros(2),)])
-    exercise.add(MisconceptionAsCode("zero", "", "", "03#text-10", [complaining("a 0")]))
+    exercise = knows(small(probes=[(torch.zeros(2),)]), "zero", complaining("a 0"))
     assert exercise.judge(complaining("a 0")).misconception == "zero"
     assert exercise.judge(complaining("another")).misconception is None
 
 
-def test_a_misconception_shows_in_every_corner_case():
+def test_a_misconception_shows_in_every_corner_case_and_nowhere_else():
     exercise = small(corner_cases=[(torch.zeros(3),), (torch.zeros(4),)])
-    exercise.add(MisconceptionAsCode("plus-one", "", "", "03#text-10", [lambda x: x * 2 + (x.sum() == 0)]))
+    knows(exercise, "plus-one", lambda x: x * 2 + (x.sum() == 0))
     assert exercise.judge(lambda x: x + x + (x.sum() == 0)).misconception == "plus-one"
     assert exercise.judge(lambda x: x + x + (x.sum() == 0) * (len(x) - 2)).misconception is None
-
-
-def test_half_of_the_calls_are_too_few_for_a_name():
-    exercise = small(probes=[(torch.full((n,), 5.0),) for n in (1, 2)])
-    exercise.misconception()(capped)
-    assert exercise.judge(lambda x: x * 3 if len(x) == 2 else capped(x)).misconception is None
+    assert exercise.judge(lambda x: x * 3 + (x.sum() == 0)).misconception is None
 
 
 def test_booleans_that_agree_by_chance_are_no_explanation():
-    exercise = small(lambda x: x > 2, probes=[(torch.full((n,), 5.0),) for n in (1, 2, 3)])
-    exercise.add(MisconceptionAsCode("turned", "Turned round", "It tempts.", "03#text-10", [lambda x: x <= 2]))
+    exercise = knows(small(lambda x: x > 2, probes=fives(3)), "turned", lambda x: x <= 2)
     assert exercise.judge(lambda x: x <= 2).misconception == "turned"
     assert exercise.judge(lambda x: x.round() if len(x) == 2 else x <= 2).misconception is None
 
@@ -679,21 +661,9 @@ def test_a_squeezed_mask_is_not_called_a_mask_per_head():
     assert check("4.3", squeezing).misconception == "mask-squeezed"
 
 
-def test_a_corner_case_does_not_excuse_other_numbers():
-    exercise = small(corner_cases=[(torch.zeros(3),)])
-    exercise.add(
-        MisconceptionAsCode("plus-one", "Plus one", "It tempts.", "03#text-10", [lambda x: x * 2 + (x.sum() == 0)])
-    )
-    both = exercise.judge(lambda x: x * 3 + (x.sum() == 0))
-    assert both.misconception is None
-    assert exercise.judge(lambda x: x + x + (x.sum() == 0)).misconception == "plus-one"
-
-
 def test_a_gradient_misconception_is_not_named_for_a_corner():
     exercise = small(corner_cases=[(torch.zeros(3),), (torch.zeros(4),)], gradients=True)
-    exercise.add(
-        MisconceptionAsCode("cut-off", "Cut off", "It tempts.", "03#text-10", [lambda x: x.detach() * 2 + 0 * x])
-    )
+    knows(exercise, "cut-off", lambda x: x.detach() * 2 + 0 * x)
     assert exercise.judge(lambda x: x * 2 + (len(x) == 4)).misconception is None
     assert exercise.judge(lambda x: x.detach() + x.detach() + 0 * x).misconception == "cut-off"
 

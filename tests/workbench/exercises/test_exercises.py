@@ -8,7 +8,7 @@ import nbformat
 import numpy as np
 import pytest
 import torch
-from other_styles import MISCONCEPTIONS, NEAR_MISSES, RIGHT, learn_by_autograd, learn_by_optimizer
+from other_styles import MISCONCEPTIONS, NEAR_MISSES, OWN, RIGHT, learn_by_autograd, learn_by_optimizer
 from paths import LESSONS
 from torch import nn
 
@@ -24,7 +24,6 @@ from workbench.exercises.lessons import n07_learning, n09_two_heads
 # what answers are warned of, a learner is not shown either
 pytestmark = [pytest.mark.usefixtures("own_folder"), pytest.mark.filterwarnings("ignore")]
 
-OWN = dict(RIGHT)  # an answer of one's own to each exercise: the course's own would be wrong for being that
 FUNCTIONS = [id for id, exercise in EXERCISES.items() if isinstance(exercise, Function)]
 
 
@@ -299,7 +298,10 @@ def test_check_rejects_gradients_by_autograd(id, answer, used):
 @pytest.mark.parametrize("id", FUNCTIONS)
 def test_check_rejects_a_call_of_the_course_answer(id):
     assert verdict_on(id, lambda *args: EXERCISES[id].reference(*args)).status == "wrong"
-    assert check(id, EXERCISES[id].reference).status == "wrong"
+
+
+def test_check_rejects_the_course_answer_itself():
+    assert check("3.2", EXERCISES["3.2"].reference).status == "wrong"
 
 
 def test_check_rejects_what_the_library_has_for_a_whole_chunk():

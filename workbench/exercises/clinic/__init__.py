@@ -4,18 +4,7 @@ A learner sees a bug as a patient: `PATIENTS["6.3"]` shows its source, and `.bug
 An answer has three parts: a diagnosis (the line and a name from `FAULTS`), the mended code, and a test,
 `detects(attention) -> bool`, True for this fault and its variants, False for correct code and for other bugs (decoys).
 
-To add a bug, write into a file of bugs/
-
-    @bug("6.42", PLAIN, fixes=[{4: ("wrong", "right")}], faults=("wrong axis",), section=…, variants={…}, hints=[…])
-    def its_name(q, k, v, mask=None):
-        \"""The diagnosis in a line.
-
-        The story: where it was found, and why nobody noticed.
-        \"""
-
-and under it the library's own test with `@its_name.tested_by`, and with `@its_name.blind_to` why tests may miss it.
-Then give it its cells in notebook 6, as the others have, and run tests/workbench/exercises/test_clinic.py: the tests of
-the other bugs that are called as it is must let it pass.
+CONTRIBUTING.md says how a bug is added.
 """
 
 from ..engine.exercise import EXERCISES

@@ -260,7 +260,7 @@ class Judgement:
                 return 0
             if trial.stage == stage:
                 in_words = same(mine, its)
-                alike = _both_raised(mine, its) if stage == CORNERS else same_complaint(mine, its)
+                alike = _may_be_alike(mine, its) if stage == CORNERS else same_complaint(mine, its)
                 if not (in_words or alike or (its.is_right and (mine.is_right or stage != NUMBERS))):
                     return 0
                 pairs.append((mine, its, in_words, alike))
@@ -380,6 +380,12 @@ class Judgement:
 
 def _both_raised(one, other):
     return one.kind == other.kind == "raised"
+
+
+def _may_be_alike(mine, its):
+    """Whether both raised: whatever it was, unless its own error is that something is missing; then mine as well."""
+    something_is_missing = "NoneType" in its.text or its.text.startswith("KeyError")
+    return _both_raised(mine, its) and ("NoneType" in mine.text or not something_is_missing)
 
 
 def _same_reals(one, other):

@@ -266,14 +266,14 @@ def _copying(ours, theirs, *, order=(0, 1, 2), turned=(), weights=LINEARS, biase
             linear.bias.copy_(bias)
 
 
-def _biases_expected(ours, theirs, cut=lambda bias: bias.chunk(3)):
-    cut(theirs.in_proj_bias)
-    _copying(ours, theirs)
+def _expecting(use):
+    """load_from_torch that does something with `theirs` first, for which nothing may be None or missing there."""
 
+    def code(ours, theirs):
+        use(theirs)
+        _copying(ours, theirs)
 
-def _stack_expected(ours, theirs, cut=lambda weight: weight.chunk(3)):
-    cut(theirs.in_proj_weight)
-    _copying(ours, theirs)
+    return code
 
 
 @carry_over.misconception(
@@ -360,24 +360,36 @@ def no_out_proj(ours, theirs):
     _copying(ours, theirs, weights=LINEARS[:3], biases=LINEARS[:3])
 
 
-@carry_over.misconception(reread="05#text-35", forms=[partial(_biases_expected, cut=lambda bias: bias[:1])])
+@carry_over.misconception(
+    reread="05#text-35",
+    forms=[
+        _expecting(lambda theirs: theirs.in_proj_bias[:1]),
+        _expecting(lambda theirs: theirs.state_dict()["in_proj_bias"]),
+    ],
+)
 def biases_expected(ours, theirs):
     """A module without biases has none to copy.
 
     With `bias=False` PyTorch's `in_proj_bias` is None, and so is the `bias` of every `nn.Linear`: check for None before
     you copy.
     """
-    _biases_expected(ours, theirs)
+    _expecting(lambda theirs: theirs.in_proj_bias.chunk(3))(ours, theirs)
 
 
-@carry_over.misconception(reread="05#text-35", forms=[partial(_stack_expected, cut=lambda weight: weight[:1])])
+@carry_over.misconception(
+    reread="05#text-35",
+    forms=[
+        _expecting(lambda theirs: theirs.in_proj_weight[:1]),
+        _expecting(lambda theirs: theirs.state_dict()["in_proj_weight"]),
+    ],
+)
 def one_width(ours, theirs):
     """The three weights are not always stored in one tensor.
 
     If keys or values have another number of features (`kdim`, `vdim`), the weights cannot be stacked: `in_proj_weight`
     is None, and there are `q_proj_weight`, `k_proj_weight` and `v_proj_weight` instead.
     """
-    _stack_expected(ours, theirs)
+    _expecting(lambda theirs: theirs.in_proj_weight.chunk(3))(ours, theirs)
 
 
 @torch.no_grad()

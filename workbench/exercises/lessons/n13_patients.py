@@ -1,6 +1,7 @@
 """The patients of notebook 13, who speak: each a block with one line of its own, and what the model writes with it.
 
-The transcripts are saved; tests/workbench/exercises/test_speakers.py has the model write them again where it is there.
+The transcripts are saved; tests/workbench/exercises/clinic/test_speakers.py has the model begin them where it is
+there.
 """
 
 from workbench.smollm.model import CHAT

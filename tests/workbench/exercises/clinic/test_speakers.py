@@ -95,7 +95,9 @@ def model():
 @pytest.mark.parametrize("id", SPEAKERS)
 def test_a_transcript_begins_as_the_model_does(model, id):
     for shown, text in SPEAKERS[id].says.items():
-        begun = speaker.speak(model, SPEAKERS[id].buggy, PROMPTS[shown], pieces=4)
+        begun = speaker.speak(
+            model, SPEAKERS[id].buggy, PROMPTS[shown], pieces=2
+        )  # after the prompt one word, read alone
         assert begun and text.startswith(begun)
 
 

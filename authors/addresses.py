@@ -14,9 +14,7 @@ from workbench.copies import as_written
 ROOT = Path(__file__).resolve().parents[1]
 GITHUB = "https://github.com/"
 END = "<!-- until here -->"
-STILL_LINE = (  # what `still_line` writes, and what it wrote before
-    r"(?:Its numbers as tables\. .*?still picture|A still picture: .*? Its numbers as tables)\."
-)
+STILL_LINE = r"A still picture: .*? Its numbers as tables\."  # what `still_line` writes
 FILL_IN = """\
 Fill in these two lines of pyproject.toml, under [tool.course], and call `python course.py publish` again:
 

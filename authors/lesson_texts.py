@@ -16,7 +16,7 @@ from .on_github import for_readers
 
 TABLE = re.compile(r"(<!-- lessons, from notebooks/course.toml -->\n).*?(<!-- until here -->)", re.S)
 PROMISED = "<details><summary>Afterwards you can "
-BEGINS = r"\*\*\d+ minutes, and |Afterwards you will be able to\n"  # where a first cell's text from course.toml begins
+BEGINS = r"\*\*\d+ minutes, and "  # where a first cell's text from course.toml begins
 BEFORE = "**Before you begin.**"
 FOR_A_STUDENT = re.compile(r"(<!--(\d\d)-->).*?(<!--until here-->)", re.S)
 

@@ -15,8 +15,6 @@ def for_readers(notebook, lesson):
             del cell.metadata["tags"]  # an empty list does not survive jupytext
         if cell.cell_type == "markdown" and cell is not notebook.cells[0]:
             cell.source = folded(title, as_written(cell.source)) if title else as_written(cell.source)
-        if is_picture_first(cell):
-            cell.outputs.reverse()  # the line says what the picture below it is
         for output in cell.get("outputs", []):
             if html := output.get("data", {}).get("text/html"):
                 output.data["text/html"] = re.sub(STILL_LINE, lambda _: still_line(lesson.name), html)
@@ -25,12 +23,6 @@ def for_readers(notebook, lesson):
     for heading, following in second_readings_before(notebook.cells):
         heading.source = re.sub(r"^#.*", rf"\g<0>\n\n*At a first reading go on at “{following}”.*", heading.source)
     return notebook
-
-
-def is_picture_first(cell):
-    """Whether a board was saved as its picture, and below it the line that says what that is."""
-    datas = [output.get("data", {}) for output in cell.get("outputs", [])]
-    return len(datas) == 2 and "image/png" in datas[0] and re.search(STILL_LINE, datas[1].get("text/html", ""))
 
 
 def second_readings_before(cells):

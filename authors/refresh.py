@@ -17,11 +17,12 @@ from PIL import Image
 
 from workbench.places import PROGRESS_VARIABLE, READ_VARIABLE
 
-from . import lesson_texts, sections, whole
+from . import lesson_texts, sections
 from .addresses import still_line
 from .deck import plans
 from .deck.pictures import Pictures
 from .deck.slides import SlideError, slides_of, with_cells
+from .lacking import lacking
 from .lessons import lessons
 from .pages import notes
 from .pages.outputs import run_here
@@ -47,7 +48,7 @@ def main(paths):
     names = {path.stem for path, ran in zip(paths, has_run, strict=True) if ran}
     these = [one for one in lessons() if one.name in names]
     faults += openings.write(these)
-    faults += [words for one in these for words in whole.lacks(one)]
+    faults += [words for one in these for words in lacking(one)]
     print(*dict.fromkeys(map(str, faults)), sep="\n", end="\n" * bool(faults))
     return 0 if all(has_run) and not faults else 1
 
@@ -77,7 +78,7 @@ def refresh(path, faults=None):
         if cell.cell_type == "code":
             cell.outputs = as_saved(cell.outputs, pictures.get(cell.id), still_line(path.stem))
     keep_what_looks_the_same(saved, notebook)
-    count_nothing(notebook)
+    number_cells_alike(notebook)
     nbformat.validate(notebook)
     text, before = nbformat.writes(notebook) + "\n", path.read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8", newline="\n")
@@ -85,7 +86,7 @@ def refresh(path, faults=None):
     return True
 
 
-def count_nothing(notebook):
+def number_cells_alike(notebook):
     """The same number at every cell that ran: a cell that is put in changes none of those after it."""
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -160,11 +161,11 @@ def keep_what_looks_the_same(saved, fresh):
 @contextlib.contextmanager
 def own_progress():
     """Inside, exercises that are done count nowhere else: what `progress` shows is the same whoever saves it."""
-    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, to_be_read(folder)):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, variables_for_readers(folder)):
         yield
 
 
-def to_be_read(folder):
+def variables_for_readers(folder):
     """What a kernel is told that runs a notebook to be saved for readers; what it keeps goes into this folder."""
     return {PROGRESS_VARIABLE: str(folder), READ_VARIABLE: "1"}
 

@@ -354,20 +354,28 @@ def run(command, *, check=True, env=None, cwd=ROOT):
 
     Whoever ends this process, as a job's time limit does, ends what it runs: no JupyterLab goes on behind it.
     """
-    with subprocess.Popen([str(part) for part in command], cwd=cwd, env=env) as process:
+    process, is_over = None, False
 
-        def end(*_):
+    def end(*_):
+        nonlocal is_over
+        is_over = True
+        if process:
             process.terminate()
-            sys.exit(128 + signal.SIGTERM)  # once the process has ended, for which `with` waits
 
-        before = signal.signal(signal.SIGTERM, end)
-        try:
-            code = process.wait()
-        except KeyboardInterrupt:  # the process has been told too
-            process.kill()
-            raise
-        finally:
-            signal.signal(signal.SIGTERM, before)
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        with subprocess.Popen([str(part) for part in command], cwd=cwd, env=env) as process:
+            if is_over:  # told so while the process began
+                process.terminate()
+            try:
+                code = process.wait()
+            except KeyboardInterrupt:  # which the process has had too
+                process.kill()
+                raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if is_over:
+        sys.exit(128 + signal.SIGTERM)
     if check and code:
         sys.exit(f"This step failed; the next call takes it up again: {' '.join(map(str, command))}")
     return code

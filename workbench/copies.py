@@ -175,7 +175,7 @@ class Copies:
             shared_json.change(path, lambda all: {id: texts for id, texts in all.items() if id[:2] != name[:2]})
 
     def _move_progress(self):
-        """Progress of the time before there were copies, or of who works in notebooks/, is where the copies look."""
+        """Whoever worked in notebooks/ itself at first finds that progress in the copies too."""
         if (self.course / PROGRESS_FILE).exists() and not (self.mine / PROGRESS_FILE).exists():
             shutil.copy2(self.course / PROGRESS_FILE, self.mine / PROGRESS_FILE)
 
@@ -334,7 +334,9 @@ def is_new(cell, have, was):
 
 
 def is_superseded(cell, mine, was, new):
-    """Whether this is a cell of the course's, untouched, that has gone, or a new version that was adopted or is old."""
+    """Whether a cell goes: the learner left it as it was and the course has it no more, or it is a new version that
+    stands below the learner's own and was adopted or is no longer the newest.
+    """
     name = cell["id"]
     if name in was and name not in new:
         return same(cell, was[name])

@@ -78,6 +78,7 @@ def _notebook_is_a_copy():
 
 @functools.cache
 def _is_a_copy(file, time_changed):
+    """As the file says; read again once it has changed."""
     try:
         return "version" in json.loads(file.read_text(encoding="utf-8-sig"))["metadata"]["course"]
     except (OSError, ValueError, KeyError, TypeError):

@@ -17,7 +17,7 @@ def read(path):
 
 
 def change(path, change_content):
-    """Write changed(what stands there); returns False where that cannot be done, and then all is as it was."""
+    """Write change_content(what stands there); returns False where that cannot be done, and then all is as it was."""
     try:
         path = path.absolute()  # raises where the folder is gone
         with FileLock(f"{path}.lock", timeout=3):

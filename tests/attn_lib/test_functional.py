@@ -11,7 +11,7 @@ from refusals import assert_refused
 from strategies import attention_inputs, normal, random_numbers, seeds, sizes
 from torch.testing import assert_close
 
-from attn_lib import causal_mask, masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
+from attn_lib import causal_mask, fast, masked_softmax, merge_heads, scaled_dot_product_attention, split_heads
 
 LOOSE = {
     torch.float64: {"atol": 1e-10, "rtol": 1e-10},
@@ -178,20 +178,26 @@ def graph_only(graph, inputs):
     return graph
 
 
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, fast.attention_with_weights])
 @pytest.mark.parametrize("rows", [None, [[True, False, True], [False, False, False]]], ids=["whole", "masked"])
-def test_compile_and_export_take_attention_as_one_graph(rows):
+def test_compile_takes_attention_as_one_graph(attend, rows, monkeypatch):
+    monkeypatch.setattr(fast, "FAST_PATH_MIN_WEIGHTS", 0)
     mask = None if rows is None else torch.tensor(rows)
-    inputs = torch.randn(2, 2, 3), torch.randn(2, 3, 3), torch.randn(2, 3, 4), mask
-    expected = scaled_dot_product_attention(*inputs)
+    inputs = torch.randn(2, 1, 2, 3), torch.randn(2, 1, 3, 3), torch.randn(2, 1, 3, 4), mask
     torch._dynamo.reset()
-    compiled = torch.compile(scaled_dot_product_attention, fullgraph=True, backend=graph_only)
-    assert_close(compiled(*inputs), expected)
+    compiled = torch.compile(attend, fullgraph=True, backend=graph_only)
+    assert_close(compiled(*inputs), scaled_dot_product_attention(*inputs))
 
+
+def test_export_takes_attention_and_its_mask_with_sizes_left_open():
     class Module(torch.nn.Module):
-        def forward(self, *inputs):
-            return scaled_dot_product_attention(*inputs)
+        def forward(self, x, y):
+            return scaled_dot_product_attention(x, y, y, causal_mask(x.size(0), y.size(0)))
 
-    assert_close(torch.export.export(Module(), inputs).module()(*inputs), expected)
+    sizes = {"x": {0: torch.export.Dim("n")}, "y": {0: torch.export.Dim("m")}}
+    exported = torch.export.export(Module(), (torch.randn(3, 4), torch.randn(4, 4)), dynamic_shapes=sizes).module()
+    x, y = torch.randn(2, 4), torch.randn(5, 4)
+    assert_close(exported(x, y), scaled_dot_product_attention(x, y, y, causal_mask(2, 5)))
 
 
 # ------------------------------------------------------------------------------------------- bad input

@@ -37,16 +37,6 @@ def test_a_whole_number_may_be_numpys_or_a_tensors():
     assert torch.equal(padding_mask(np.array([1, 3]), np.int32(4)), padding_mask([1, 3], 4))
 
 
-def test_sizes_may_be_those_that_an_export_leaves_open():
-    class Causal(torch.nn.Module):
-        def forward(self, x):
-            return causal_mask(x.size(0), x.size(1))
-
-    sizes = {"x": {0: torch.export.Dim("n"), 1: torch.export.Dim("m")}}
-    exported = torch.export.export(Causal(), (torch.zeros(3, 4),), dynamic_shapes=sizes).module()
-    assert torch.equal(exported(torch.zeros(2, 5)), causal_mask(2, 5))
-
-
 BAD = {
     "max_len of a tensor": (lambda: padding_mask([7], torch.tensor(5)), ValueError, ["lengths[0]=7", "max_len=5"]),
     "a tensor of 2.5": (lambda: causal_mask(torch.tensor(2.5)), TypeError, ["n_queries", "2.5"]),

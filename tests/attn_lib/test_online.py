@@ -77,10 +77,10 @@ def test_tiles_beyond_the_rim_are_not_computed(monkeypatch, n, rows, keys, compu
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_halves_are_added_up_in_float32(dtype):
-    ones = torch.ones(1, 4096, 2, dtype=dtype)
+    ones = torch.ones(1, 2304, 2, dtype=dtype)
     output, lse = flash_attention(ones[:, :1], ones, ones, keys=1, scale=1.0)
     assert output.dtype == dtype and output.equal(ones[:, :1])  # added up in dtype, it would end at 2048 or before
-    assert_close(lse, torch.full((1, 1), 2 + math.log(4096)))
+    assert_close(lse, torch.full((1, 1), 2 + math.log(2304)))
 
 
 @given(leading, sizes, sizes, sizes, seeds)

@@ -8,7 +8,8 @@ import nbformat
 import pytest
 from paths import NOTEBOOKS
 
-from authors import lesson_texts, lessons, whole
+from authors import lesson_texts, lessons
+from authors.lacking import lacking
 from authors.site import cards, openings
 
 ENTRY = (
@@ -18,11 +19,11 @@ ENTRY = (
 
 def test_no_lesson_lacks_anything_and_a_new_one_much():
     all_lessons = lessons.lessons()
-    assert [words for one in all_lessons for words in whole.lacks(one)] == []
-    told = " ".join(whole.lacks(dataclasses.replace(all_lessons[0], name="77_new", title="New")))
+    assert [words for one in all_lessons for words in lacking(one)] == []
+    told = " ".join(lacking(dataclasses.replace(all_lessons[0], name="77_new", title="New")))
     for place in ("exercises/lessons/n77_new.py", "INSTRUCTORS.md", "## 77 New", "<!--plan 77-->", "cards.py"):
         assert place in told
-    (told,) = whole.lacks(dataclasses.replace(all_lessons[0], exercises=0))
+    (told,) = lacking(dataclasses.replace(all_lessons[0], exercises=0))
     assert "minutes" in told and "1.1" in told
 
 

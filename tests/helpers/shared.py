@@ -113,11 +113,11 @@ def pytest_runtest_setup(item):
     """A notebook's kernel, started for its first cell, keeps its progress to itself: nobody's is shown or changed."""
     if not isinstance(item, IPyNbCell) or item.parent.kernel:
         return (yield)
-    from authors.refresh import to_be_read
+    from authors.refresh import variables_for_readers
 
     item.parent.progress = tempfile.TemporaryDirectory()  # which goes when the notebook has been run
     with preloaded_kernels.kernels(), pytest.MonkeyPatch.context() as variables:
-        for name, value in to_be_read(item.parent.progress.name).items():
+        for name, value in variables_for_readers(item.parent.progress.name).items():
             variables.setenv(name, value)
         result = yield
     if any(other.parent is item.parent and other.name == "Shown" for other in item.session.items):

@@ -141,6 +141,7 @@ def fifty_steps():
     return [seen[step] for step in (0, 1, 50)]
 
 
+@functools.cache
 def kept_at_256():
     """What sinusoids and RoPE keep of before, and of first, as learned on eight tokens."""
     before, threads = torch.get_default_dtype(), torch.get_num_threads()

@@ -51,9 +51,14 @@ def test_every_version_is_kept_and_the_same_one_once(notebook, folder):
     assert len(names) == 2 and "more" in (folder / "03" / names[-1]).read_text()  # the newest is the last by name
 
 
-def test_a_renamed_notebook_is_known_by_its_exercises(notebook, folder):
+def test_notebook_is_known_by_its_exercises_whatever_it_is_called(notebook, folder):
     classroom.hand_in(notebook.rename(notebook.with_name("Übung.ipynb")), folder)
     assert [path.name[27:] for path in (folder / "03").iterdir()] == ["Übung.ipynb"]
+    write(notebook, [*CELLS, 'check("2.1", my_softmax)', 'check("3.3", my_masked_softmax)'])
+    assert "notebook 3" in classroom.hand_in(notebook, folder)[1], "most are of lesson 3"
+    answer = {"source": "def my_f(x):\n    return x", "metadata": {"exercise": "10.2"}}
+    notebook.write_text(json.dumps({"cells": [answer, {"source": '# check("2.1", my_f)'}]}))
+    assert "notebook 10" in classroom.hand_in(notebook, folder)[1], "a cell says what it answers"
 
 
 def test_what_was_run_and_not_saved_is_named(notebook, folder):
@@ -76,17 +81,6 @@ def test_a_copy_that_cannot_be_written_is_said(notebook, folder):
     folder.write_text("a file where the folder should be")
     kind, said = classroom.hand_in(notebook, folder)
     assert kind == "wrong" and "could not be written (Not a directory)" in said and "Tell your teacher" in said
-
-
-def test_hand_in_goes_by_what_cells_say_they_answer(notebook, folder):
-    answer = {"source": "def my_f(x):\n    return x", "metadata": {"exercise": "10.2"}}
-    notebook.write_text(json.dumps({"cells": [answer, {"source": '# check("2.1", my_f)'}]}))
-    assert "notebook 10" in classroom.hand_in(notebook, folder)[1]
-
-
-def test_of_several_notebooks_exercises_most_say_whose_it_is(notebook, folder):
-    write(notebook, [*CELLS, 'check("2.1", my_softmax)', 'check("3.3", my_masked_softmax)'])
-    assert "notebook 3" in classroom.hand_in(notebook, folder)[1]
 
 
 def test_the_cells_that_were_run_are_the_kernels_in_order():

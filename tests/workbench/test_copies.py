@@ -342,6 +342,13 @@ def learner(root, name="01_first.ipynb"):
     return root / "my" / name
 
 
+def answer(root, name="01_first.ipynb"):
+    """What a learner does who writes an answer and saves."""
+    edited = load(learner(root, name))
+    edited["cells"][4]["source"] = "mine"
+    learner(root, name).write_text(json.dumps(edited))
+
+
 def kept(root):
     return sorted((root / "my/kept").rglob("*.ipynb"))
 
@@ -435,9 +442,7 @@ def test_all_notebooks_get_a_copy_so_that_links_hold(root):
 
 def test_update_keeps_the_old_file_unless_nothing_is_new(root):
     copies.bring_up_to_date(root)
-    edited = load(learner(root))
-    edited["cells"][4]["source"] = "mine"
-    learner(root).write_text(json.dumps(edited))
+    answer(root)
     before = learner(root).read_bytes()
     assert copies.bring_up_to_date(root) == [] and learner(root).read_bytes() == before and not kept(root)
     save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
@@ -510,9 +515,7 @@ def test_copy_saved_over_an_update_is_updated_again(root):
 @pytest.mark.parametrize("content", ["", "[]", '{"01_first.ipynb": 3}', '{"01_first.ipynb": {"versions": 3}}'])
 def test_damaged_baseline_costs_nothing_of_the_learners(root, content):
     copies.bring_up_to_date(root)
-    edited = load(learner(root))
-    edited["cells"][4]["source"] = "mine"
-    learner(root).write_text(json.dumps(edited))
+    answer(root)
     (root / "my" / BASELINE_FILE).write_text(content)
     copies.bring_up_to_date(root)
     assert [path.read_text() for path in (root / "my/kept").rglob(BASELINE_FILE)] == [content]
@@ -526,9 +529,7 @@ def test_damaged_baseline_costs_nothing_of_the_learners(root, content):
 @pytest.mark.parametrize("which", [1, 2])
 def test_interrupted_update_leaves_a_whole_file(root, monkeypatch, call, which):
     copies.bring_up_to_date(root)
-    edited = load(learner(root))
-    edited["cells"][4]["source"] = "mine"
-    learner(root).write_text(json.dumps(edited))
+    answer(root)
     save(root / "notebooks/01_first.ipynb", lesson(title="# 1. New"))
     calls = []
 
@@ -550,9 +551,7 @@ def test_interrupted_update_leaves_a_whole_file(root, monkeypatch, call, which):
 def test_updates_at_the_same_time_do_no_harm(root):
     copies.bring_up_to_date(root)
     for name in ("01_first.ipynb", "02_second.ipynb"):
-        edited = load(learner(root, name))
-        edited["cells"][4]["source"] = "mine"
-        learner(root, name).write_text(json.dumps(edited))
+        answer(root, name)
         save(root / "notebooks" / name, lesson(title="# 1. New"))
     command = [sys.executable, "-m", "workbench.copies"]
     started = [subprocess.Popen(command, cwd=root) for _ in range(4)]

@@ -163,17 +163,10 @@ def test_a_class_is_told_of_attempts_and_the_learner_knows(own_folder, monkeypat
     check("3.2", my_causal_mask)
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert [line["status"] for line in lines] == ["wrong", "correct"]
-
-
-def test_a_class_is_told_under_the_users_name_by_default(own_folder, monkeypatch):
-    monkeypatch.setenv("ATTENTION_LIVE", str(own_folder))
-    monkeypatch.delenv("ATTENTION_NAME", raising=False)
+    monkeypatch.delenv("ATTENTION_NAME")
     monkeypatch.setattr("getpass.getuser", lambda: "anna")
     check("3.2", my_causal_mask)
-    assert (own_folder / "anna.jsonl").is_file()
-
-
-def test_where_a_class_cannot_be_told_check_says_nothing_of_it(own_folder, monkeypatch):
+    assert (own_folder / "class/anna.jsonl").is_file()
     monkeypatch.setenv("ATTENTION_LIVE", str(own_folder / "nowhere"))
     verdict = check("3.2", my_causal_mask)
-    assert verdict.status == "correct" and "teacher" not in verdict.message
+    assert verdict.status == "correct" and "teacher" not in verdict.message, "nobody was told"

@@ -52,7 +52,7 @@ def lesson(tmp_path):
     ]
     cells[2].id = "asked"
     nbformat.write(new_notebook(cells=cells), tmp_path / "09_small.ipynb")
-    told = SimpleNamespace(name="09_small", path=tmp_path / "09_small.ipynb", goals=[], needed="", needs="")
+    told = SimpleNamespace(name="09_small", path=tmp_path / "09_small.ipynb", goals=[], time_in_words="", needs="")
     return lesson_page.LessonPage(told)
 
 

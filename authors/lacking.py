@@ -8,7 +8,7 @@ from .site import cards
 GUIDE = NOTEBOOKS / "INSTRUCTORS.md"
 
 
-def lacks(lesson):
+def lacking(lesson):
     """What this lesson of course.toml lacks: exercises, its section of the guide, the drawing that it opens with."""
     whats = [*no_exercises(lesson), *no_guide(lesson), *no_drawing(lesson)]
     return [f"Lesson {lesson.number} {what}" for what in whats]

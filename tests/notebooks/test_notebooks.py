@@ -199,8 +199,8 @@ def a_second_reading_says_what_it_is_about(notebook):
     for cell, section in zip(notebook.cells, second_readings(notebook.cells), strict=True):
         if cell is section and len(words_of(cell)) < 20:
             yield f"{cell.id}: a heading over code, and no word on why one would open it"
-        if cell is section and re.search(r"\*\*(Predict|Your)\b", cell.source):
-            yield f"{cell.id} asks something, and what answers it is folded away: ask in a cell below"
+        if cell is section and re.search(r"\*\*(Predict|Your)\b|:$", cell.source):
+            yield f"{cell.id} asks or announces what is folded away: do so in a cell below"
 
 
 @rule

@@ -111,7 +111,7 @@ const isStart = ({ engine }, panel, j) => !j || engine.part(panel, j) !== engine
 // Where the same words stand on both sides, those above are said to be keys; so those beside are queries.
 function headsOf({ kind, rows, columns, parts }, width, starts) {
   const isPairs = PAIRS.includes(kind) && columns.length && String(rows) === String(columns);
-  const said = isPairs ? [element("span", { "aria-hidden": "true" }, "keys →")] : [];
+  const said = isPairs ? [element("span", { "aria-hidden": "true" }, "keys", element("i", {}, " →"))] : [];
   const corner = () => (rows.length ? [element("td", { class: "axis" }, ...said.splice(0))] : []);
   const head = (cells) => element("thead", {}, element("tr", {}, ...corner(), ...cells));
   const heads = [];

@@ -359,7 +359,7 @@ def highlighted(source):
 def outputs_of(cell, value):
     """The saved outputs of a code cell as HTML: drawings sharp at any size, boards alive, other things as saved."""
     if value:
-        return value.html
+        return value.on_slide()
     if not cell.outputs:
         return ""
     alone = nbformat.v4.new_code_cell("", outputs=cell.outputs)

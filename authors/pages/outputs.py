@@ -36,7 +36,10 @@ LARGER = 0.735  # of a figure's size; its letters, which stay as they are, then 
 
 @dataclass
 class Shown:
-    """What a cell shows on a slide: HTML in place of its output, and the question if it asks one."""
+    """What a cell shows on a slide: HTML in place of its output, and the question if it asks one.
+
+    A figure is drawn only where it is asked for: a page of the site draws it otherwise, and many are on no slide.
+    """
 
     html: str = ""
     question: dict | None = None
@@ -45,13 +48,17 @@ class Shown:
     board: dict | None = None  # what its page knows of it
     drawing: Drawing | None = None
 
+    def on_slide(self):
+        """The HTML, a figure's too."""
+        return drawing(self.figure) if self.figure else self.html
+
 
 def shown(value):
     """How a deck shows a value, or None if it shows it as a notebook does."""
     if isinstance(value, LiveBoard):
         return Shown(boards_in_pages.embed(value), tries=value.tries, board=value.spec)
     if isinstance(value, Figure):
-        return Shown(drawing(value), figure=value)
+        return Shown(figure=value)
     if isinstance(value, Drawing):
         return Shown(value.svg(), drawing=value)
     if isinstance(value, torch.Tensor) and value.ndim in (1, 2) and value.numel() and max(value.shape) <= 10:
@@ -112,7 +119,7 @@ def prepare():
     bind(True)
     formatter = get_ipython().display_formatter.mimebundle_formatter
     for kind in (LiveBoard, Figure):
-        formatter.for_type(kind, lambda value, **options: ({"text/html": shown(value).html}, {}))
+        formatter.for_type(kind, lambda value, **options: ({"text/html": shown(value).on_slide()}, {}))
 
 
 def bind(on):

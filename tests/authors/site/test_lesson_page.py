@@ -28,9 +28,9 @@ def predicting(source, **metadata):
     return new_code_cell(source, metadata={"tags": ["predict"], **metadata})
 
 
-@pytest.fixture
-def lesson(tmp_path):
-    """A small notebook with one cell of every kind."""
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory):
+    """Id → cell on the page of a small notebook with one cell of every kind; tests look at them only."""
     cells = [
         new_markdown_cell("# 9. A title\nand a first paragraph"),
         new_code_cell(
@@ -51,14 +51,10 @@ def lesson(tmp_path):
         new_code_cell("progress()", id="progress"),
     ]
     cells[2].id = "asked"
-    nbformat.write(new_notebook(cells=cells), tmp_path / "09_small.ipynb")
-    told = SimpleNamespace(name="09_small", path=tmp_path / "09_small.ipynb", goals=[], time_in_words="", needs="")
-    return lesson_page.LessonPage(told)
-
-
-@pytest.fixture
-def cells(lesson):
-    return {cell.id: cell for cell in lesson.page().cells}
+    path = tmp_path_factory.mktemp("lesson") / "09_small.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+    told = SimpleNamespace(name="09_small", path=path, goals=[], time_in_words="", needs="")
+    return {cell.id: cell for cell in lesson_page.LessonPage(told).page().cells}
 
 
 def shown(cell):

@@ -25,10 +25,10 @@ SWEEP = ROOT / "tests/helpers/board_sweep.js"
 HEAD = "<!doctype html><meta charset=utf-8><meta name=viewport content='width=device-width'>"
 HEAD += f"<style>{boards_in_pages.STYLE}</style>"
 SIZES = {
-    "laptop": {"width": 1366, "height": 768},
-    "low laptop": {"width": 1366, "height": 620},
-    "phone": {"width": 390, "height": 844, "has_touch": True},
-    "phone lying": {"width": 844, "height": 390, "has_touch": True},
+    "laptop": (1366, 768),
+    "beside a list of files": (934, 647),  # as in JupyterLab on a laptop
+    "phone": (390, 844),
+    "phone lying": (844, 390),
 }
 
 
@@ -59,40 +59,41 @@ def with_all(address, made):
 
 
 @pytest.fixture(scope="module")
-def open_page(browser, with_all):
-    """open_page(width, height, address, **what else the context is told): that page in a browser like that."""
-    contexts = []
+def opened(browser, with_all):
+    """opened(size): the page with all boards in a browser of that size, opened once; each test leaves it as it was."""
+    pages, complaints = {}, []
 
-    def open_page(width=1366, height=768, address=with_all, **options):
-        contexts.append(browser.new_context(viewport={"width": width, "height": height}, **options))
-        page = contexts[-1].new_page()
-        page.add_init_script(path=SWEEP)
-        page.goto(address)
-        return page
+    def opened(size, address=with_all):
+        if (size, address) not in pages:
+            (width, height), touch = SIZES[size], "phone" in size
+            viewport = {"width": width, "height": height}
+            page = browser.new_page(viewport=viewport, has_touch=touch, reduced_motion="reduce")
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.add_init_script(path=SWEEP)
+            page.goto(address)
+            pages[size, address] = page
+        return pages[size, address]
 
-    yield open_page
-    for context in contexts:
-        context.close()
-
-
-@pytest.fixture(scope="module")
-def laptop(open_page):
-    """With all boards, and each test leaves them as they begin."""
-    page, complaints = open_page(reduced_motion="reduce"), []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    yield page
+    yield opened
+    for page in pages.values():
+        page.close()
     assert complaints == []
 
 
-@pytest.fixture(scope="module")
-def phone(open_page):
-    return open_page(390, 844, has_touch=True)
+@pytest.fixture
+def laptop(opened):
+    return opened("laptop")
 
 
-@pytest.fixture(scope="module")
-def alone(open_page, address):
+@pytest.fixture
+def phone(opened):
+    return opened("phone")
+
+
+@pytest.fixture
+def alone(opened, address):
     """alone(name, board): the page on which it stands by itself."""
-    page = open_page(address="about:blank")
+    page = opened("laptop", "about:blank")
 
     def alone(name, made):
         page.goto(address({name: made}))
@@ -114,13 +115,6 @@ def of_each(page, script):
 
 
 # ----------------------------------------------------------------------------------- it fits, is read, and is reached
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_every_board_fits_and_is_reached(open_page, size):
-    page = open_page(**SIZES[size], reduced_motion="reduce")
-    assert page.evaluate("wrongWithBoards()") == {}
-    assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size]["width"]
 
 
 # Words that are faint, and words that are small, on a page of this kind: the site's, or JupyterLab's.
@@ -151,17 +145,19 @@ def test_every_word_is_read_on_light_pages_and_on_dark(laptop, scheme, lab):
     assert laptop.evaluate(UNREAD, [scheme, lab]) == []
 
 
-@pytest.mark.parametrize("size", ["phone", "phone lying"])
-def test_no_word_is_small_on_a_phone(open_page, size):
-    assert open_page(**SIZES[size]).evaluate(UNREAD, ["light", ""]) == []
-
-
-# As in JupyterLab on a laptop with its list of files.
-def test_a_board_is_no_higher_than_what_it_is_seen_in(open_page):
-    heights = of_each(open_page(934, 647), "board => board.getBoundingClientRect().height")
-    too_high = {name for name, height in heights.items() if height > 647}
-    # matrices of seven and eight rows, more than there is room for side by side: their foot stays in sight
-    assert too_high <= {"cache", "induction"}, too_high
+@pytest.mark.parametrize("size", SIZES)
+def test_every_board_fits_is_read_and_is_reached(opened, size):
+    page = opened(size)
+    assert page.evaluate("wrongWithBoards()") == {}
+    assert page.evaluate("document.documentElement.scrollWidth") <= SIZES[size][0]
+    if "phone" in size:
+        assert page.evaluate(UNREAD, ["light", ""]) == [], "words that are small on a phone"
+    if "list" in size:
+        heights = of_each(page, "board => board.getBoundingClientRect().height")
+        too_high = {name for name, height in heights.items() if height > SIZES[size][1]}
+        # matrices of seven and eight rows, more than there is room for side by side: their foot stays in sight
+        assert too_high <= {"cache", "induction"}
+    page.reload()  # as it was, for whoever comes next
 
 
 # ------------------------------------------------------------------------------------------------------ connectors
@@ -270,8 +266,8 @@ def test_steps_are_played_one_after_the_other_to_the_last(alone):
     assert page.locator(".said").inner_text().startswith("a row 1 column 1 is now")
 
 
-def test_on_a_phone_a_step_that_is_played_is_in_sight(open_page):
-    shown = board(open_page(**SIZES["phone"], reduced_motion="reduce"), "by_hand")
+def test_on_a_phone_a_step_that_is_played_is_in_sight(phone):
+    shown = board(phone, "by_hand")
     shown.scroll_into_view_if_needed()
     shown.get_by_role("button", name="Play the steps").tap()
     shown.get_by_role("button", name="Pause").tap()

@@ -36,16 +36,14 @@ def arcs(page):
     return page.locator(".arc").evaluate_all("(all) => all.map((arc) => arc.getAttribute('stroke-width') * 1)")
 
 
-def test_the_sentence_is_there_at_first_and_whole(door):
-    assert shares(door) == [6, 47, 47]
+def test_five_presses_let_tea_gain_what_others_lose(door):
+    assert shares(door) == [6, 47, 47], "the sentence is there at first"
     assert door.locator(".becomes .output").all_text_contents() == ["1.94", "6.68", "1.60"]
     cells = door.locator("[data-numbers] td.cell.result").all_inner_texts()
     assert cells and all(cells)
-
-
-def test_five_presses_let_tea_gain_what_others_lose(door):
     width = sum(arcs(door))
-    door.locator(".attn-figure").get_by_role("slider").focus()
+    slider = door.locator(".attn-figure").get_by_role("slider")
+    slider.focus()
     for _ in range(5):
         door.keyboard.press("ArrowRight")
         assert sum(shares(door)) == 100 and sum(arcs(door)) == pytest.approx(width)
@@ -53,6 +51,11 @@ def test_five_presses_let_tea_gain_what_others_lose(door):
     gains = [int(text.replace("−", "-").replace("±", "")) for text in door.locator(".answer .number").all_inner_texts()]
     assert sum(gains) == 0 and gains[0] > 0 and gains[0] == shares(door)[2] - 47
     assert door.locator(".becomes .ghost").count() == 3
+    heard = slider.get_attribute("aria-valuetext")
+    assert [int(share) for share in re.findall(r"(\d+) percent", heard)] == shares(door)
+    claim = door.locator(".attn-figure > [role=status].unseen")
+    claim.filter(has_text="lose").wait_for(state="attached")
+    assert claim.inner_text() in door.locator(".answer").inner_text(), "heard once"
 
 
 def test_every_number_has_what_was_grabbed_and_lets_it_go(door):
@@ -92,16 +95,6 @@ def test_a_word_that_is_pressed_asks(door):
     told.filter(has_text=f"like {shares(door)[1]} percent").wait_for(state="attached")
     heard = door.locator("[data-numbers] [role=status]").evaluate_all("(all) => all.map((one) => one.ariaLive)")
     assert "polite" not in heard[:1], "the matrices, which nobody looks at, are silent"
-
-
-def test_who_hears_the_figure_hears_shares_and_the_claim_once(door):
-    slider = door.locator(".attn-figure").get_by_role("slider")
-    slider.press("ArrowRight")
-    heard = slider.get_attribute("aria-valuetext")
-    assert [int(share) for share in re.findall(r"(\d+) percent", heard)] == shares(door)
-    claim = door.locator(".attn-figure > [role=status].unseen")
-    claim.filter(has_text="lose").wait_for(state="attached")
-    assert claim.inner_text() in door.locator(".answer").inner_text()
 
 
 def finger_at(page, x, y):

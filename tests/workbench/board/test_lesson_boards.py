@@ -124,10 +124,10 @@ def test_every_task_can_be_done_with_what_hands_have(name):
 @pytest.mark.parametrize("name", ALL)
 def test_a_phrase_sets_what_was_not_so_and_tells_no_answer(name):
     board = ALL[name]()
+    before = {**{name: matrix.tolist() for name, matrix in board.inputs.items()}, **board.settings}
     for phrase in board.tries:
         fresh = ALL[name]()
         changes = {**phrase["sets"]["inputs"], **phrase["sets"]["settings"]}
-        before = {**{name: matrix.tolist() for name, matrix in fresh.inputs.items()}, **fresh.settings}
         news = [before[what] != value for what, value in changes.items()]
         # a number sets all that its sentence says, as everything else stays as it is
         assert any(news) if "number" in phrase else all(news), phrase["said"]
@@ -303,14 +303,7 @@ def test_learning_board_goes_the_way_that_autograd_goes(learns, step, rate):
 
 
 def test_learning_boards_task_is_a_step_that_goes_too_far():
-    for rate, step, reached in (
-        (0.1, 50, False),
-        (0.5, 2, False),
-        (1, 0, False),
-        (1, 1, True),
-        (1, 2, True),
-        (3, 1, True),
-    ):
+    for rate, step, reached in ((0.1, 50, False), (0.5, 2, False), (1, 0, False), (1, 1, True), (3, 1, True)):
         board = learning_board().change(rate=rate, step=step)
         assert board.reached is reached, (rate, step)
         assert not board.done

@@ -146,16 +146,16 @@ def shown_shares(board):
     return board.locator(".next .list >> nth=0").locator(".say:not([hidden]) .share").all_inner_texts()
 
 
-@pytest.mark.parametrize("head", [0, 5, 7, 11])
-def test_kept_shares_without_a_head_are_the_models(board, model, head):
-    block, own = divmod(head, SIZES.heads)
-    square(board, block, own).click()
-    square(board, block, own).click()
-    due = reading_of(model, KEYS, [(block, own)]).shares.topk(5).values.tolist()
-    assert shown_shares(board)[:5] == [percent(share) for share in due]
-    assert "is off" in board.locator(".word-line").inner_text()
-    board.get_by_role("button", name="Undo").click()
-    board.locator(".word-line", has_text="Undone").wait_for()
+def test_kept_shares_without_a_head_are_the_models(board, model):
+    for head in (0, 7, 11):
+        block, own = divmod(head, SIZES.heads)
+        square(board, block, own).click()
+        square(board, block, own).click()
+        due = reading_of(model, KEYS, [(block, own)]).shares.topk(5).values.tolist()
+        assert shown_shares(board)[:5] == [percent(share) for share in due]
+        assert "is off" in board.locator(".word-line").inner_text()
+        board.get_by_role("button", name="Undo").click()
+        board.locator(".word-line", has_text="Undone").wait_for()
 
 
 def test_squares_are_as_dark_as_what_is_heard_or_missed(board, model):

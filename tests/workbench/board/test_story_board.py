@@ -148,6 +148,8 @@ def test_enter_says_what_was_typed_and_an_arrow_takes_the_likely(pages, saved):
     assert text(board) == "ann had the key was" and listed(board)[0] == "cat"
     keys.press("Enter")
     assert text(board) == "ann had the key was cat"
+    spoken = board.get_by_role("status").last.inner_text()
+    assert "cat" in spoken and listed(board)[0].replace("the end", "end") in spoken, "a change is heard once"
     keys.type(".")
     keys.press("Enter")  # as one confirms what was typed: the green word is nothing that anybody wrote
     assert text(board) == "ann had the key was cat ."
@@ -164,32 +166,22 @@ def test_enter_says_what_was_typed_and_an_arrow_takes_the_likely(pages, saved):
     assert text(board) == f"ann had the key was cat {likely}"
 
 
-def test_a_strange_word_is_refused_and_the_nearest_are_offered(pages, saved):
+def test_a_strange_word_is_refused_and_what_follows_waits_for_it(pages, saved):
     board, keys = opened(pages["desk"], saved), pages["desk"].keyboard
-    board.get_by_role("textbox").focus()
-    keys.type("kex ")
-    assert text(board) == "ann had the key" and "kex" in board.locator(".word-line").inner_text()
-    assert "key" in listed(board)[:2]
-    keys.press("ArrowDown")
-    chosen = listed(board)[0]
-    keys.press("Enter")
-    assert text(board) == f"ann had the key {chosen}" and "kex" not in board.locator(".word-line").inner_text()
-
-
-def test_what_is_typed_after_a_strange_word_waits_for_it(pages, saved):
-    board, keys = opened(pages["desk"], saved), pages["desk"].keyboard
-    field = board.get_by_role("textbox")
+    field, line = board.get_by_role("textbox"), board.locator(".word-line")
     field.focus()
     keys.type("kex was bob?")
     assert text(board) == "ann had the key" and field.input_value().split() == ["kex", "was", "bob", "?"]
+    assert "kex" in line.inner_text() and "key" in listed(board)[:2], "the nearest are offered"
     chosen = listed(board)[0]
     keys.press("ArrowDown")
     keys.press("Enter")
     assert text(board) == f"ann had the key {chosen} was bob ?" and not field.input_value()
+    assert "kex" not in line.inner_text()
     field.focus()
     keys.type("kex ")
     board.get_by_role("button", name="Undo").click()  # another text: what was typed has no place in it
-    assert not field.input_value() and "kex" not in board.locator(".word-line").inner_text()
+    assert not field.input_value() and "kex" not in line.inner_text()
 
 
 def test_a_text_that_is_put_back_is_not_written_on(browser, saved):
@@ -273,14 +265,6 @@ def test_words_of_any_script_are_typed_and_stand_in_their_order(pages, saved, na
     assert text(board) == (becomes or f"{before} {typed.strip()}")
     first, second = (board.locator(".words .word").nth(k).bounding_box()["x"] for k in (0, 1))
     assert (first > second) == (name == "hebrew")
-
-
-def test_a_change_is_heard_once(pages, saved):
-    board = opened(pages["desk"], saved)
-    board.get_by_role("textbox").focus()
-    board.page.keyboard.type("was ")
-    spoken = board.get_by_role("status").last.inner_text()
-    assert "was" in spoken and listed(board)[0].replace("the end", "end") in spoken
 
 
 def test_a_link_or_a_kept_text_is_taken_and_a_damaged_one_is_not(pages, saved):

@@ -120,12 +120,16 @@ function fitsInto(view, flow, el, connect) {
   function isFolded(width) {
     if (isPhone(width)) return true;
     root.classList.remove("narrow", "folded", "tight", "terse");
-    if (fits()) return false;
+    const fitsWithLines = () => {
+      flow.style.paddingLeft = "";
+      return fits() && makeRoom();
+    };
+    if (fitsWithLines()) return false;
     if (TOUCHED.matches) return true; // nothing may become smaller than a fingertip
     root.classList.add("tight");
-    if (fits()) return false;
+    if (fitsWithLines()) return false;
     root.classList.add("terse"); // titles in several lines
-    return !fits();
+    return !fitsWithLines();
   }
 
   function fitHeight() {
@@ -157,19 +161,22 @@ function fitsInto(view, flow, el, connect) {
   }
 
   // Lines may go by to the left of all tables: where the board begins there, it moves on, in smaller type if it has to.
-  function makeRoom(left) {
-    if (flow.offsetLeft + left >= 0) return;
-    const size = root.style.fontSize;
-    flow.style.paddingLeft = `${-left}px`;
-    if (flow.offsetWidth > stage.clientWidth && !fits()) {
-      flow.style.paddingLeft = "";
-      root.style.fontSize = size;
+  function makeRoom() {
+    const left = connect();
+    if (flow.offsetLeft + left >= 0) return true;
+    const { paddingLeft } = flow.style;
+    const { fontSize } = root.style;
+    flow.style.paddingLeft = `${(Number.parseFloat(paddingLeft) || 0) - left}px`;
+    const hasRoom = flow.offsetWidth <= stage.clientWidth || fits();
+    if (!hasRoom) {
+      flow.style.paddingLeft = paddingLeft;
+      root.style.fontSize = fontSize;
     }
     connect();
+    return hasRoom;
   }
 
   function fit() {
-    flow.style.paddingLeft = "";
     const width = el.clientWidth;
     seen = width;
     if (!width) return;
@@ -181,13 +188,13 @@ function fitsInto(view, flow, el, connect) {
     root.classList.toggle("lying", isPhone(width) && width >= NARROW);
     root.classList.toggle("touched", TOUCHED.matches);
     root.classList.toggle("folded", folded);
-    if (folded) root.style.fontSize = "";
+    if (folded) root.style.fontSize = flow.style.paddingLeft = "";
     if (!isPhone(width) && !TOUCHED.matches) {
       if (root.classList.contains("large") && !folded) fitHeight();
       lower();
     }
     align();
-    if (!folded) makeRoom(connect());
+    if (!folded) makeRoom();
     view.step?.();
   }
 

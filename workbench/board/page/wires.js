@@ -67,7 +67,8 @@ export function wiresOf(view, flow) {
     );
     const wires = [...paths].map((d) => element("path", { d, class: "wire", "marker-end": `url(#${id})` }));
     lines.replaceChildren(element("defs", {}, tip), ...wires);
-    return Math.min(0, ...wires.map((line) => line.getBBox().x)); // how far to the left they reach
+    // how far to the left they reach, and the words above rows
+    return Math.min(...Object.values(all).map(({ word }) => word), ...wires.map((line) => line.getBBox().x));
   };
 }
 
@@ -116,9 +117,11 @@ function wireAcross(from, to, others, straight, apart) {
   const isFromAbove = from.y < to.y - LEVEL;
   const half = Math.min(10, ((isFromAbove ? to.word : to.left) - from.right) / 2);
   const near = Math.max(...standingIn(others, from.right, to.left, y, y).map((box) => box.right)); // what stands before it
-  const late = near > to.left - half - 8 ? (near + to.left) / 2 : to.left - half - 8; // in a gap, however narrow
+  const isNarrow = near > to.left - half - 8;
+  const late = isNarrow ? (near + to.left) / 2 : to.left - half - 8; // in a gap, however narrow
   const aside = from.far + AWAY; // beside its own title, where there is room
-  const early = aside > from.right + half && aside < late ? aside : from.right + half;
+  const hasRoom = aside < (isNarrow ? late : to.left - to.tip - HEAD);
+  const early = aside > from.right + half && hasRoom ? aside : from.right + half;
   const onTheWay = standingIn(others, early, to.left, y, y);
   const before = standingIn(others, from.right, late, from.y, from.y);
   if (onTheWay.length && before.length) {

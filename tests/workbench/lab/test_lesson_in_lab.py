@@ -4,6 +4,7 @@ import re
 
 import nbformat
 import pytest
+from contrast import CONTRAST
 from lab_page import ROOT, Lab, jupyterlab
 from playwright.sync_api import expect
 
@@ -193,6 +194,9 @@ def test_a_line_is_compared_and_an_exercise_checked_in_its_card(begun):
     page.keyboard.type("my_keys = X @ W_k")
     compares.get_by_role("button", name="Compare my line").click()
     expect(compares).to_contain_text("Right: your line")
+    compares.get_by_role("button", name="Show the course's line").click()
+    expect(compares.get_by_text("keys = X @ W_k")).to_be_visible()
+    expect(compares.get_by_text("Shift+Enter")).to_be_hidden()  # it would say how to run what a button runs
     lesson.line.locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.type("my_kyes = X @ W_k")  # Python still has what the name was given before
@@ -269,6 +273,7 @@ def test_run_all_stops_at_a_question_and_the_next_day_says_so(begun, server):
     page.goto(f"{server}/lab/tree/my/{NAME}?token=test&reset")
     page.get_by_text("Python is new here").wait_for()
     answered(lesson.question(1))
+    expect(board).to_be_in_viewport()  # where one was
     expect(board).to_contain_text("sleeps until Python has run it")
     expect(page.get_by_text("Error displaying widget").filter(visible=True)).to_have_count(0)
     board.get_by_role("button", name="Wake it").click()
@@ -335,6 +340,23 @@ def test_axe_finds_no_violation_in_a_lesson(begun):
     for context in (".attn-side", ".attn-lesson .jp-Notebook"):
         results = Axe().run(page, context=context, options={"resultTypes": ["violations"]})
         assert results.violations_count == 0, results.generate_report()
+
+
+@pytest.mark.parametrize("theme", ["Dark", "Light"])
+def test_every_word_of_code_has_contrast(begun, theme):
+    code = 'def scores(x):\n    return [x @ 1.5, "two", None]  # (2, 3)'
+    lesson = begun(lambda notebook: notebook.cells.insert(1, nbformat.v4.new_code_cell(code, id="code")))
+    page = lesson.page
+    lesson.menu("Settings", "Theme", f"JupyterLab {theme}")
+    page.locator(f"body[data-jp-theme-light={str(theme == 'Light').lower()}]").wait_for(state="attached")
+    page.locator(".cm-line span", has_text="# (2, 3)").wait_for()
+    assert page.evaluate(FAINT_CODE) == []
+
+
+FAINT_CODE = f"""() => {{{CONTRAST}
+  for (const node of document.querySelectorAll(".attn-lesson .cm-line span")) contrast(node, getComputedStyle(node));
+  return faint;
+}}"""
 
 
 def test_presenting_leaves_nothing_but_the_lesson(begun):

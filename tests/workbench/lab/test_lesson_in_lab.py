@@ -4,7 +4,6 @@ import re
 
 import nbformat
 import pytest
-from contrast import CONTRAST
 from lab_page import ROOT, Lab, jupyterlab
 from playwright.sync_api import expect
 
@@ -340,23 +339,6 @@ def test_axe_finds_no_violation_in_a_lesson(begun):
     for context in (".attn-side", ".attn-lesson .jp-Notebook"):
         results = Axe().run(page, context=context, options={"resultTypes": ["violations"]})
         assert results.violations_count == 0, results.generate_report()
-
-
-@pytest.mark.parametrize("theme", ["Dark", "Light"])
-def test_every_word_of_code_has_contrast(begun, theme):
-    code = 'def scores(x):\n    return [x @ 1.5, "two", None]  # (2, 3)'
-    lesson = begun(lambda notebook: notebook.cells.insert(1, nbformat.v4.new_code_cell(code, id="code")))
-    page = lesson.page
-    lesson.menu("Settings", "Theme", f"JupyterLab {theme}")
-    page.locator(f"body[data-jp-theme-light={str(theme == 'Light').lower()}]").wait_for(state="attached")
-    page.locator(".cm-line span", has_text="# (2, 3)").wait_for()
-    assert page.evaluate(FAINT_CODE) == []
-
-
-FAINT_CODE = f"""() => {{{CONTRAST}
-  for (const node of document.querySelectorAll(".attn-lesson .cm-line span")) contrast(node, getComputedStyle(node));
-  return faint;
-}}"""
 
 
 def test_presenting_leaves_nothing_but_the_lesson(begun):

@@ -2,7 +2,7 @@
 
 const AGAIN = "on a second reading"; // as in first_way.py
 /** The first line that copies.py gives folded code, for pages that only fold it: which key runs it. */
-export const TOLD_HOW = /^# (A question|The course's own code|This belongs to the answer)\. .*Run this cell/;
+export const TOLD_HOW = /^# .*\(Shift\+Enter\)/;
 const ROOM = 72; // signs of code in a column of words
 
 /** Of each cell its kind, its section's heading, and the second reading that it stands in; cells are { id, type, source, metadata }. */

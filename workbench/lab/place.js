@@ -3,7 +3,7 @@
 import { zoomOf } from "./present.js";
 
 const SETTLED = 4; // looks at which nothing has moved any more
-const LOOKS = 20;
+const LOOKS = 20; // once the cell is there
 const BETWEEN = 150; // ms
 const FRAMES = 3; // in which JupyterLab fits itself to another size
 
@@ -89,8 +89,9 @@ export class Place {
     const kinds = ["wheel", "pointerdown", "keydown"];
     for (const kind of kinds) notebook.node.addEventListener(kind, begin, { capture: true, once: true });
     const goes = cell && this.lesson.cells.indexOf(cell) > 0;
-    for (let looks = 0, still = 0; goes && looks < LOOKS && still < SETTLED; looks += 1) {
+    for (let looks = 0, still = 0; goes && looks < LOOKS && still < SETTLED; ) {
       if (hasBegun || this.isOver || notebook.isDisposed) break;
+      if (cell.node.isConnected) looks += 1; // before, JupyterLab has only begun to put the cells onto the page
       const off = cell.node.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top;
       still = cell.node.isConnected && Math.abs(off) < 4 ? still + 1 : 0;
       if (!still) await this.lesson.goTo(cell, "start");

@@ -193,6 +193,9 @@ def test_a_line_is_compared_and_an_exercise_checked_in_its_card(begun):
     page.keyboard.type("my_keys = X @ W_k")
     compares.get_by_role("button", name="Compare my line").click()
     expect(compares).to_contain_text("Right: your line")
+    compares.get_by_role("button", name="Show the course's line").click()
+    expect(compares.get_by_text("keys = X @ W_k")).to_be_visible()
+    expect(compares.get_by_text("Shift+Enter")).to_be_hidden()  # it would say how to run what a button runs
     lesson.line.locator(".cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.type("my_kyes = X @ W_k")  # Python still has what the name was given before
@@ -269,6 +272,7 @@ def test_run_all_stops_at_a_question_and_the_next_day_says_so(begun, server):
     page.goto(f"{server}/lab/tree/my/{NAME}?token=test&reset")
     page.get_by_text("Python is new here").wait_for()
     answered(lesson.question(1))
+    expect(board).to_be_in_viewport()  # where one was
     expect(board).to_contain_text("sleeps until Python has run it")
     expect(page.get_by_text("Error displaying widget").filter(visible=True)).to_have_count(0)
     board.get_by_role("button", name="Wake it").click()

@@ -60,8 +60,8 @@ def test_drawing_that_fails_is_named_and_the_others_are_drawn(monkeypatch, tmp_p
 
     monkeypatch.setattr(openings, "FILE", tmp_path / "openings.json")
     openings.FILE.write_text('{"10": "as it was"}')
-    monkeypatch.setitem(cards.DRAWINGS, 10, fails)
-    monkeypatch.setitem(cards.DRAWINGS, 11, untold)
+    monkeypatch.setitem(cards.OPENINGS, 10, fails)
+    monkeypatch.setitem(cards.OPENINGS, 11, untold)
     failed, lacks_words = map(str, openings.write(lessons.lessons()[9:12]))
     assert "Lesson 10: fails() of authors/site/cards.py" in failed and "'nowhere' is not defined" in failed
     assert "Lesson 11: untold() of authors/site/cards.py has no docstring" in lacks_words

@@ -418,6 +418,8 @@ def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font, names):
     else:
         look = {"cmap": _colours(vmin, vmax), "norm": Normalize(vmin, vmax), "interpolation": "none"}
         image = axes.imshow(values, aspect="equal", **look)
+    # cells without numbers have no edges: a frame shows where a row or a column of white ends
+    axes.spines[:].set(visible=not _has_numbers(matrix), color=ON_LIGHT["line"])
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     for axis, tokens, name in ((axes.xaxis, key_tokens, names[1]), (axes.yaxis, query_tokens, names[0])):
@@ -430,7 +432,6 @@ def _draw(axes, matrix, query_tokens, key_tokens, vmin, vmax, font, names):
     axes.tick_params(length=0, pad=5)
     if max(map(len, key_tokens)) > 4 and len(key_tokens) > 1:
         axes.set_xticks(axes.get_xticks(), axes.get_xticklabels(), rotation=40, ha="left", rotation_mode="anchor")
-    axes.spines[:].set_visible(False)
     return image
 
 

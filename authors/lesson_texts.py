@@ -43,17 +43,13 @@ def new_texts():
     """Every file with something made from course.toml or from the course's addresses → what it should hold."""
     readme, guide, course = ROOT / "README.md", NOTEBOOKS / "INSTRUCTORS.md", NOTEBOOKS / "course.toml"
     texts = {path: path.read_text(encoding="utf-8") for path in (readme, guide, course)}
-    all_lessons = [with_minutes_counted(one, texts[guide]) for one in lessons()]
-    for one in all_lessons:
+    all_lessons = []
+    for lesson in lessons():
+        notebook = with_first_cells(nbformat.read(lesson.path, as_version=4), lesson)
+        one = with_minutes_counted(lesson, notebook, texts[guide])  # a new promise takes time to read, too
+        all_lessons.append(one)
         texts[course] = with_minutes(texts[course], one)
-        notebook = nbformat.read(one.path, as_version=4)
-        if [cell.cell_type for cell in notebook.cells[:2]] != ["markdown", "code"]:
-            raise ValueError(
-                f"notebooks/{one.name}.ipynb has to begin with its title, and then a cell with its imports"
-            )
-        notebook.cells[0].source = with_promise(notebook.cells[0].source, one)
-        notebook = for_readers(with_opening(notebook, one), one)
-        texts[one.path] = nbformat.writes(notebook) + "\n"
+        texts[one.path] = nbformat.writes(with_first_cells(notebook, one)) + "\n"
     texts |= {
         readme: with_ways_in(with_table(texts[readme], all_lessons)),
         guide: with_times_and_readings(texts[guide], all_lessons),
@@ -67,9 +63,9 @@ def new_texts():
 # ---------------------------------------------------------------------------------------------------------- the lessons
 
 
-def with_minutes_counted(lesson, guide):
+def with_minutes_counted(lesson, notebook, guide):
     """The lesson with the minutes that its notebook takes at most, in fives, and INSTRUCTORS.md's for its exercises."""
-    needed = 5 * math.ceil(minutes_of(nbformat.read(lesson.path, as_version=4)) / 5)
+    needed = 5 * math.ceil(minutes_of(notebook) / 5)
     return replace(lesson, minutes=needed, exercises=minutes_of_exercises(guide, lesson))
 
 
@@ -127,6 +123,14 @@ def readings_in_words(readings):
 
 
 # --------------------------------------------------------------------------------------------- a notebook's first cells
+
+
+def with_first_cells(notebook, lesson):
+    """The notebook as it should begin, and as it reads where nothing runs. Raises: ValueError."""
+    if [cell.cell_type for cell in notebook.cells[:2]] != ["markdown", "code"]:
+        raise ValueError(f"notebooks/{lesson.name}.ipynb has to begin with its title, and then a cell with its imports")
+    notebook.cells[0].source = with_promise(notebook.cells[0].source, lesson)
+    return for_readers(with_opening(notebook, lesson), lesson)
 
 
 def with_promise(source, lesson):

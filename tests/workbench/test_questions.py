@@ -193,6 +193,22 @@ def test_what_is_shared_is_shared_by_three_questions():
     assert {name: n for name in questions.records("common")["slips"] if (n := used[name]) < 3} == {}
 
 
+@pytest.mark.parametrize(
+    "record, words",
+    [
+        ({"slips": {}}, "its form is one of number,"),
+        ({"form": "word"}, "no options"),
+        ({"form": "set"}, "no range"),
+        ({"form": "number", "slip": {"a": SLIP}}, "nothing is read under slip"),
+        ({"form": "number", "slips": {"a": {"label": "a"}}}, "its slip a lacks says"),
+        ({"form": "number", "common": ["numbr"]}, "common.toml has no slip numbr"),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_said(record, words):
+    with pytest.raises(ValueError, match=f"03.made-up: .*{words}"):
+        Question("03.made-up", record)
+
+
 def test_a_set_is_asked_for_in_the_words_of_its_question():
     asked = Question("03.these", THREE_TOKENS)
     assert "I, like, tea" in asked.asks(None) and "I, like, tea" in asked.refuses()

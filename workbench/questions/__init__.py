@@ -35,6 +35,11 @@ from . import reader
 
 HERE = Path(__file__).parent
 ORDINALS = ("first", "second", "third", "fourth")
+FORMS = ("number", "numbers", "matrix", "shape", "set", "word", "words", "tensor")
+MAY_HAVE = {
+    *("form", "whole", "range", "which", "within", "names", "options", "choices", "right", "mistakes", "rows"),
+    *("slips", "common", "second", "constant", "ask", "answer", "wrong"),
+}
 
 
 class Slip(NamedTuple):
@@ -42,11 +47,31 @@ class Slip(NamedTuple):
     says: str
 
 
+def faults_of(record, common):
+    """What is missing in a record or cannot be read, in words."""
+    form, faults = record.get("form"), []
+    if form not in FORMS:
+        faults.append(f"its form is one of {', '.join(FORMS)}, not {form!r}")
+    if form in ("word", "words") and not record.get("options"):
+        faults.append("it has no options to choose from")
+    if form == "set" and "range" not in record:
+        faults.append("it has no range, the smallest and the largest number of the set")
+    if unknown := sorted(set(record) - MAY_HAVE):
+        faults.append(f"nothing is read under {', '.join(unknown)}")
+    for name, slip in record.get("slips", {}).items():
+        if lacks := {"label", "says"} - set(slip):
+            faults.append(f"its slip {name} lacks {' and '.join(sorted(lacks))}")
+    lost = [name for name in record.get("common", []) if name not in common["slips"]]
+    return faults + [f"common.toml has no slip {name}" for name in lost]
+
+
 class Question:
     """One record; id is the lesson's two digits and its name there, as 01.new-bank."""
 
     def __init__(self, id, record):
         common = records("common")
+        if faults := faults_of(record, common):
+            raise ValueError(f"{id}: {'; '.join(faults)}")
         self.id, self.form, self.whole = id, record["form"], record.get("whole", record["form"] in ("shape", "set"))
         self.within = record.get("within", show.RTOL if self.form == "tensor" else show.BY_HAND)
         self.range, self.which = record.get("range"), record.get("which", False)

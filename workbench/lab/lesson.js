@@ -414,11 +414,17 @@ export class Lesson {
     if (success && part.kind === "filled" && this.heads.get(part.id)?.isKnown) this.reveal(part, true);
   }
 
-  /** Other code of an exercise has run: what cells of the course below have printed with it is of an earlier try. */
+  /**
+   * Other code of an exercise has run: what cells of the course below have printed with it is of an earlier try, and so
+   * is what its check has said, unless nothing ran before: then it may be of this very code, on another day.
+   */
   outdateBelow(exercise) {
     if (!this.isChanged(exercise)) return;
+    const judge = this.runs.sources.has(exercise.id) && this.judgeOf(exercise)?.part;
     this.runs.sources.set(exercise.id, sourceOf(exercise));
-    for (const part of this.parts.filter((one) => this.runs.course.has(one.id) && uses(one, exercise))) {
+    for (const part of this.parts.filter(
+      (one) => one === judge || (this.runs.course.has(one.id) && uses(one, exercise)),
+    )) {
       for (const view of this.runs.views) view.heads.get(part.id)?.outdate();
     }
   }

@@ -247,6 +247,13 @@ def test_a_line_is_compared_and_an_exercise_checked_in_its_card(begun):
     uses.get_by_role("button", name="Run this cell").click()
     expect(uses.get_by_text("The answer is 8")).to_be_visible()
     expect(uses.get_by_text("has changed")).to_be_hidden()
+    check.get_by_role("button", name="Check").click()
+    expect(check.get_by_text("✗ 1.1")).to_be_visible()
+    exercise.locator(".cm-content").click()
+    page.keyboard.press("Control+End")
+    page.keyboard.type(" + 1")
+    page.keyboard.press("Control+Enter")
+    expect(check.get_by_text("✗ 1.1")).to_be_hidden()  # it was said of the code before
 
 
 def test_run_all_stops_at_a_question_and_the_next_day_says_so(begun, server):

@@ -310,7 +310,7 @@ def test_what_was_entered_stands_there_in_the_next_kernel(copy):
     assert form_of(YES, "yes").prediction.status == "shown"
 
 
-@pytest.mark.parametrize("content", ["", "{", "[1]", '{"01.x": 7}', '{"%s": 7}', '{"%s": [7, null]}'])
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"01.x": 7}', '{"%s": 7}', '{"%s": [7, null, {"verdict": 7}]}'])
 def test_damaged_guesses_cost_nothing_but_themselves(copy, content):
     Path(places.GUESSES_FILE).write_text(content.replace("%s", ONE.id))
     assert enter(form_of(ONE, 1234), "1234") == "right" and form_of(ONE, 1234).entered == "1234"

@@ -279,9 +279,11 @@ export class Question extends Head {
   remember() {
     const entries = this.lesson.runs.kept[this.part.question] ?? [];
     if (!entries.length || this.model.now.entered || this.lesson.store.get(this.part.question)) return;
-    const last = entries.at(-1);
-    this.model.put({ entered: last === "show" ? "" : last });
-    this.wasDone = last === "show" || entries.length > 1;
+    const { text, verdict = "", is_open = true } = entries.at(-1);
+    if (!text) return;
+    this.model.put({ entered: text === "show" ? "" : text, verdict, is_open });
+    this.wasDone = Boolean(verdict) && !is_open;
+    if (this.wasDone) this.lesson.reveal(this.part, false);
   }
   get isDone() {
     const kept = this.lesson.store.get(this.part.question);

@@ -51,7 +51,7 @@ class GuessForm(anywidget.AnyWidget):
         if isinstance(text, str) and text.strip():
             self._answer(text[:LONGEST])
             if self.prediction.status != "unreadable":  # which costs no try
-                keep_guess(self._id, text[:LONGEST])
+                keep_guess(self._id, {"text": text[:LONGEST], "verdict": self.verdict, "is_open": self.is_open})
 
     def _answer(self, text):
         self.prediction = self._judge(text)
@@ -64,11 +64,27 @@ class GuessForm(anywidget.AnyWidget):
 
 def kept_guesses(id):
     """What was entered at the question of that id, in order; of a damaged file nothing."""
-    found = shared_json.read(guesses_file()).get(id, [])
-    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+    texts = [_text(entry) for entry in _entries(shared_json.read(guesses_file()), id)]
+    return [text for text in texts if isinstance(text, str)]
 
 
-def keep_guess(id, text):
-    """Add an entry; where the folder cannot be written to, it is known until the kernel ends."""
-    before = kept_guesses(id)
-    shared_json.change(guesses_file(), lambda all: all | {id: [*(one for one in before if one != text), text][-MOST:]})
+def keep_guess(id, entry):
+    """Add an entry, its text and what was said of it, with which a page shows it before Python has judged it again.
+
+    Where the folder cannot be written to, it is known until the kernel ends.
+    """
+
+    def added(all):
+        others = [one for one in _entries(all, id) if _text(one) != entry["text"]]
+        return all | {id: [*others, entry][-MOST:]}
+
+    shared_json.change(guesses_file(), added)
+
+
+def _entries(all, id):
+    entries = all.get(id, [])
+    return entries if isinstance(entries, list) else []
+
+
+def _text(entry):
+    return entry.get("text") if isinstance(entry, dict) else entry  # earlier editions kept the text alone

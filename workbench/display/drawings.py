@@ -847,7 +847,7 @@ class Crossing(Picture):
             pen.say("the line of", name, "has the states from which it reads", number(n))
         for one, other in itertools.pairwise(self.path):
             if one != other:
-                pen.arrow(at(one), at(other), "weights", 6)
+                pen.arrow(at(one), at(other), "weights", 6, short=15 if other == self.path[-1] else 0)  # at its dot
         for point in self.path[:-1]:
             pen.disc(*at(point), 6, colour("weights"))
         if self.path:

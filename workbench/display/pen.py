@@ -88,10 +88,11 @@ class Pen:
         edge = f' stroke="{colour(edge)}" stroke-width="4"' if edge else ""
         self.parts.append(f'<circle cx="{self.x + x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}"{edge}/>')
 
-    def arrow(self, start, end, ink, thick):
-        """Straight, with its head at the end."""
+    def arrow(self, start, end, ink, thick, short=0):
+        """Straight, with its head at the end, or as much short of it."""
         (a, b), (c, d) = start, end
         angle, size = math.atan2(d - b, c - a), 9 + 2 * thick
+        c, d = c - short * math.cos(angle), d - short * math.sin(angle)
         e, f = c - size * math.cos(angle), d - size * math.sin(angle)
         self.line([(a, b), (e, f)], ink, thick)
         across = 0.55 * size * math.sin(angle), 0.55 * size * math.cos(angle)

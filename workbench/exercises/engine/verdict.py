@@ -158,7 +158,7 @@ class Overview(SilentForReaders):
 
     def _summary(self):
         if not self.rows:  # says no number, so that a new notebook changes no saved output
-            return "No exercise attempted yet. The exercises of a notebook are listed here once you have tried one of them."
+            return "No exercise attempted yet. A notebook is listed here once you have tried one of its exercises."
         states = [state for *_, state, _ in self.rows if not isinstance(state, int)]
         done = f"{states.count('done')} of {count(len(states), 'exercise')} done"
         return f"{done}; there are more in notebooks that you have not begun" if self.elsewhere else done

@@ -39,7 +39,7 @@ settings.load_profile("course")
 LONG = [
     "test_lesson_in_lab",
     "test_boards_in_lab",
-    "test_site",
+    "test_site_on_screens",
     "test_deck",
     "test_live_deck",
     "test_board_layout",

@@ -10,7 +10,6 @@ import torch
 from own_lines import in_kernel, in_page, names_of, recorded
 from paths import LESSONS
 from playwright.sync_api import expect
-from test_site import reader, served, window  # noqa: F401, fixtures
 
 from authors.pages.own_lines import KINDS, NOT_HERE, OwnLines
 from workbench.smollm import place
@@ -239,7 +238,7 @@ def write(page, text):
     return field
 
 
-def test_a_line_is_told_apart_kept_and_counted(reader):  # noqa: F811
+def test_a_line_is_told_apart_kept_and_counted(reader):
     page = reader("01_by_hand", "phone, dark")
     field = write(page, "X @ W_q")
     expect(field.locator(".verdict")).to_contain_text("query")
@@ -264,7 +263,7 @@ def test_a_line_is_told_apart_kept_and_counted(reader):  # noqa: F811
 
 
 @pytest.mark.skipif(place.package_file() is None, reason="lines of lesson 13 are missing")
-def test_a_long_verdict_stays_in_its_card_and_says_what_it_leaves_out(reader):  # noqa: F811
+def test_a_long_verdict_stays_in_its_card_and_says_what_it_leaves_out(reader):
     page = reader("13_real_model", "phone, dark")
     form = page.locator("form.own-line[data-line='13.my-keys']")
     form.locator("textarea").fill("my_keys = key.repeat(1, 3, 1, 1)")
@@ -276,7 +275,7 @@ def test_a_long_verdict_stays_in_its_card_and_says_what_it_leaves_out(reader):  
         assert table.evaluate("(node) => node.scrollWidth <= node.clientWidth") and table.locator("td.differs").count()
 
 
-def test_a_sign_is_put_where_the_cursor_is(reader):  # noqa: F811
+def test_a_sign_is_put_where_the_cursor_is(reader):
     page = reader("01_by_hand", "phone, dark")
     field = page.locator("form.own-line").first
     field.locator("textarea").fill("my_keys = X  W_k")
@@ -297,7 +296,7 @@ def test_a_line_is_judged_in_a_page_opened_as_a_file(browser, built):
     page.close()
 
 
-def test_an_exercise_is_taken_along_for_later(reader):  # noqa: F811
+def test_an_exercise_is_taken_along_for_later(reader):
     page = reader("02_scaled_dot_product")
     place = page.locator(".later:visible").first
     place.get_by_role("button").first.click()

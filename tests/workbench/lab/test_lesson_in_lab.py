@@ -344,9 +344,12 @@ def test_axe_finds_no_violation_in_a_lesson(begun):
     def change(notebook):
         data, said = {"image/png": DOT, "text/plain": "Figure"}, {"image/png": {"alt": "Weights of three words"}}
         plot = nbformat.v4.new_output("display_data", data, metadata=said)
-        notebook.cells.insert(1, nbformat.v4.new_code_cell("plot", outputs=[plot], id="plot"))
+        coloured = "".join(f"\033[{ink}mink {ink}\033[39m " for ink in range(31, 37))
+        fault = nbformat.v4.new_output("error", ename="E", evalue="", traceback=[coloured])
+        notebook.cells.insert(1, nbformat.v4.new_code_cell("plot", outputs=[plot, fault], id="plot"))
 
     page = begun(change).page
+    expect(page.get_by_text("ink 33")).to_be_visible()
     expect(page.get_by_role("img", name="Weights of three words")).to_have_count(1)
     for context in (".attn-side", ".attn-lesson .jp-Notebook"):
         results = Axe().run(page, context=context, options={"resultTypes": ["violations"]})

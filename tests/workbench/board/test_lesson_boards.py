@@ -573,5 +573,6 @@ def test_tiles_board_spares_what_nobody_hears():
     board = tiles_board().change(mask="causal", rows=2, keys=2, read=5)
     tiles = board.results["tiles"]
     assert tiles.isnan().sum() == 2 * 3 + 2 * 1 and tiles[:2, 2:].isnan().all()
+    assert tiles[0, 1] == -math.inf, "masked in a tile that is read"
     tiled, whole = board.results["bytes"][0].tolist()
     assert tiled < board.change(mask="none").results["bytes"][0, 0] < whole

@@ -108,7 +108,8 @@ register({
         reading(sorting, mask, options, first).forEach((left, k) => {
           const place = k < options.read ? k + 1 : 0;
           for (const i of upTo(first, options.rows, scores.length)) {
-            for (const j of upTo(left, options.keys, scores[0].length)) places[i][j] = place;
+            for (const j of upTo(left, options.keys, scores[0].length))
+              places[i][j] = mask[i][j] === 0 ? Number.NEGATIVE_INFINITY : place;
           }
         });
       }
@@ -116,10 +117,12 @@ register({
     },
     because([, ofMask, ofSorting], options, _i, _j, [, mask, sorting], value) {
       const words = value ? "read as number" : "not read yet:";
+      const isOut = Number.isNaN(value) ? "skipped:" : value < 0 && "masked, so its score counts as";
       const also = deciding(ofSorting, ofMask, options, sorting, mask);
-      return told(Number.isNaN(value) ? "skipped:" : words, number(value), ...also);
+      return told(isOut || words, number(value), ...also);
     },
-    says: ([scores]) => `Tiles of ${scores}, with the order in which they are read. 0: not read yet; empty: skipped.`,
+    says: ([scores]) =>
+      `Tiles of ${scores}, with the order in which they are read. 0: not read yet; −∞: masked; empty: skipped.`,
   },
   passing: {
     does(matrices, options) {

@@ -85,11 +85,15 @@ def who_hears(a, *, which):
 
 @operation(words=same_words)
 def tiles_now(scores, mask, sorting, *, rows, keys, order, read):
-    """Of each place's tile: as which of its rows it was read, counted from 1, 0 if it will be; nan if it is spared."""
+    """Of each place's tile: as which of its rows it was read, counted from 1, 0 if it will be; nan if it is spared.
+
+    A place that is masked in a tile that is not spared is −∞, as its score is then.
+    """
     places = torch.full_like(scores, math.nan)
     for first in range(0, scores.size(0), rows):
         for place, left in enumerate(_reading(sorting, mask, rows, keys, order, first), start=1):
-            places[first : first + rows, left : left + keys] = place if place <= read else 0
+            tile = slice(first, first + rows), slice(left, left + keys)
+            places[tile] = torch.where(mask[tile].bool(), place if place <= read else 0, -math.inf)
     return places
 
 

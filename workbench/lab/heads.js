@@ -279,7 +279,8 @@ export class Question extends Head {
   remember() {
     const entries = this.lesson.runs.kept[this.part.question] ?? [];
     if (!entries.length || this.model.now.entered || this.lesson.store.get(this.part.question)) return;
-    const { text, verdict = "", is_open = true } = entries.at(-1);
+    const last = entries.at(-1);
+    const { text, verdict = "", is_open = true } = typeof last === "string" ? { text: last } : (last ?? {}); // as form.py
     if (!text) return;
     this.model.put({ entered: text === "show" ? "" : text, verdict, is_open });
     this.wasDone = Boolean(verdict) && !is_open;

@@ -696,3 +696,8 @@ def test_a_notebook_asks_for_the_function_that_is_checked(path):
             assert f"class {exercise.asks.partition('(')[0]}(nn.Module):" in cell.source
         elif isinstance(exercise, Function):
             assert f"def {exercise.asks}:" in cell.source
+
+
+def test_what_is_counted_has_no_fraction():
+    verdict = verdict_on("14.3", lambda heads, stored, head_dim: heads / stored * head_dim + 0.9999)
+    assert verdict.status == "wrong" and "whole" in verdict.message

@@ -62,6 +62,15 @@ def test_the_first_matrix_that_differs_is_the_one_that_is_shown():
     assert shown["expected [1, 2]"] == [["20.000", "≠21.000"], ["22.000", "23.000"]]
 
 
+def test_a_difference_is_shown_however_far_out_it_is():
+    expected = torch.zeros(3, 12, 20)
+    yours = expected.clone()
+    yours[1, 10, 17] = 1
+    shown = columns(str(wrong(yours, expected)))
+    (of_yours,) = (rows for title, rows in shown.items() if title.startswith("yours [1], rows from 8, columns from 16"))
+    assert of_yours[2][1] == "≠1.000"
+
+
 def test_nan_where_nan_is_expected_is_no_difference():
     expected = torch.full((2, 2, 2), float("nan"))
     yours = expected.clone()

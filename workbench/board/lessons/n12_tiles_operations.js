@@ -117,7 +117,7 @@ register({
     },
     because([, ofMask, ofSorting], options, _i, _j, [, mask, sorting], value) {
       const words = value ? "read as number" : "not read yet:";
-      const isOut = Number.isNaN(value) ? "skipped:" : value < 0 && "masked, so its score counts as";
+      const isOut = Number.isNaN(value) ? "skipped:" : value < 0 && "masked:";
       const also = deciding(ofSorting, ofMask, options, sorting, mask);
       return told(isOut || words, number(value), ...also);
     },

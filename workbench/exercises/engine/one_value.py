@@ -4,20 +4,25 @@ from numbers import Real
 
 import torch
 
+from ...display.show import short
 from .outcome import Unreadable, kind_of
 
 
-def number_of(what, value):
+def number_of(what, value, *, is_whole=False):
     """The one number that a result is, as a tensor to be shown; raises Unreadable for whatever is none.
 
-    `what` is asked for: "a number of bytes".
+    `what` is asked for: "a number of bytes"; is_whole: it counts something, and has no fraction.
     """
     number = _taken_out(value)
     if number is None:
         raise Unreadable(f"it returns nothing: {what} is asked for")
     if not isinstance(number, Real) or isinstance(number, bool):
         raise Unreadable(f"it returns {kind_of(value)}, where {what} is asked for")
-    return torch.tensor([[float(number)]], dtype=torch.float64)
+    if not is_whole:
+        return torch.tensor([[float(number)]], dtype=torch.float64)
+    if number != number // 1:
+        raise Unreadable(f"it returns {short(float(number))}, where {what} is asked for, which is whole")
+    return torch.tensor([[int(number)]])
 
 
 def yes_or_no(value):

@@ -7,7 +7,20 @@ from typing import ClassVar
 
 import torch
 
-from ...display.show import ATOL, RTOL, count, folded, framed, marked, matrix_as_html, matrix_as_text, plain, size_of
+from ...display.show import (
+    ATOL,
+    COLUMNS,
+    ROWS,
+    RTOL,
+    count,
+    folded,
+    framed,
+    marked,
+    matrix_as_html,
+    matrix_as_text,
+    plain,
+    size_of,
+)
 from ...places import SilentForReaders, is_to_be_read
 from .sections import linked
 
@@ -80,19 +93,35 @@ def matrices(yours, expected):
         index = _first_difference(yours, expected)
         yours, expected = yours[index], expected[index]
         where = f" [{', '.join(map(str, index))}]"
-    return _matrix(yours), _matrix(expected), where
+    yours, expected = _matrix(yours), _matrix(expected)
+    if yours.shape != expected.shape or yours.is_complex() or expected.is_complex():
+        return yours, expected, where
+    rows, columns = _in_view(yours, expected)
+    from_where = (f", {name} from {part.start}" for name, part in (("rows", rows), ("columns", columns)) if part.start)
+    where += "".join(from_where)
+    return yours[rows, columns], expected[rows, columns], where
+
+
+def _differ(yours, expected):
+    return ~torch.isclose(yours.double(), expected.double(), rtol=RTOL, atol=ATOL, equal_nan=True)
 
 
 def _first_difference(yours, expected):
-    differ = ~torch.isclose(yours.double(), expected.double(), rtol=RTOL, atol=ATOL, equal_nan=True)
-    places = differ.nonzero()
+    places = _differ(yours, expected).nonzero()
     return tuple(places[0, :-2].tolist()) if len(places) else (0,) * (yours.ndim - 2)
+
+
+def _in_view(yours, expected):
+    """The rows and columns from which two matrices are shown: only so many have room, and one difference has to."""
+    places = _differ(yours, expected).nonzero()
+    i, j = min(places.tolist(), key=lambda place: (place[0] // ROWS, place[1] // COLUMNS), default=(0, 0))
+    return slice(i - i % ROWS, None), slice(j - j % COLUMNS, None)
 
 
 def _matrix(tensor):
     while tensor.ndim > 2:
         tensor = tensor[0] if len(tensor) else tensor.flatten(1)
-    return tensor
+    return tensor.reshape(1, -1) if tensor.ndim < 2 else tensor
 
 
 # ------------------------------------------------------------------------------------------- hints and solutions

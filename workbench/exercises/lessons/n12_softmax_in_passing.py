@@ -193,6 +193,17 @@ def never_rescaled(m, l, o, score, value):
 
 
 @step.misconception()
+def new_key_counts_as_one(m, l, o, score, value):
+    """The new key counts as 1, whatever its score is.
+
+    It counts as p, e to the power of score minus new m, which is 1 only for the largest score.
+    """
+    new_m = torch.maximum(m, score)
+    factor = torch.exp(m - new_m)
+    return new_m, factor * l + 1, factor * o + value
+
+
+@step.misconception()
 def value_not_weighed(m, l, o, score, value):
     """The value is added to o as it is.
 

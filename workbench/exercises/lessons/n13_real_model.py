@@ -675,7 +675,22 @@ def upside_down(whole, other, exchanged, words):
     return _way(whole, other, exchanged, words, of=lambda a, b, c: (c - b) / (a - b))
 
 
-@carried.misconception(forms=[partial(_way, of=lambda a, b, c: c / a), partial(_way, of=lambda a, b, c: c / b)])
+@carried.misconception(forms=[partial(_way, of=lambda a, b, c: c / a)])
+def gaps_divided(whole, other, exchanged, words):
+    """One gap is divided by another one, and no change is worked out.
+
+    First subtract: how far does the gap move? Then divide by the whole way, from the gap of `whole` to that of `other`.
+    """
+    return _way(whole, other, exchanged, words, of=lambda a, b, c: c / b)
+
+
+@carried.misconception(
+    forms=[
+        partial(_way, of=lambda a, b, c: (c - a) / a),
+        partial(_way, of=lambda a, b, c: (a - c) / b),
+        partial(_way, of=lambda a, b, c: (c - a) / b),
+    ]
+)
 def of_the_whole(whole, other, exchanged, words):
     """The change is divided by a gap; divide it by the whole way, from the gap of `whole` to that of `other`.
 
@@ -693,7 +708,7 @@ def wrong_sign(whole, other, exchanged, words):
     return _way(whole, other, exchanged, words, of=lambda a, b, c: (c - a) / (a - b))
 
 
-@carried.misconception()
+@carried.misconception(forms=[partial(_way, of=lambda a, b, c: c - a)])
 def not_divided(whole, other, exchanged, words):
     """It is how far the gap moves, and not which part of the way that is.
 

@@ -80,6 +80,25 @@ def rate_alone(S, key, value, keep, rate):
 
 
 @write.misconception(reread="14#your-delta")
+def rate_forgotten(S, key, value, keep, rate):
+    """The whole error is written: the rate is not used.
+
+    A rate of ½ takes the reading half of the way to the new value. Multiply the error by the rate.
+    """
+    return write_state(S, key, value, keep, torch.ones_like(rate))
+
+
+@write.misconception(reread="14#your-delta")
+def subtracted(S, key, value, keep, rate):
+    """The error is subtracted from the state; add it.
+
+    The error is the value minus the reading, so adding it brings the reading nearer to the value.
+    """
+    faded = keep * S
+    return faded - key[:, None] * (rate * (value - key @ faded))
+
+
+@write.misconception(reread="14#your-delta")
 def erased_whole(S, key, value, keep, rate):
     """The whole of what the key reads is erased, but only a part of the value is written.
 
@@ -245,6 +264,42 @@ def state_unfaded(q, k, v, keep, S):
 
 
 @chunk.misconception(reread="14#in-chunks")
+def nothing_fades_in_the_state(q, k, v, keep, S):
+    """Nothing fades in the new state: neither the old state nor what this chunk writes.
+
+    The outputs of this chunk are right, those of the next one are not.
+    """
+    return _chunked(q, k, v, keep, S, faded_s=False, to_end="ones")
+
+
+@chunk.misconception(reread="14#gate")
+def no_gate_at_all(q, k, v, keep, S):
+    """The gates are not used: nothing fades.
+
+    That is the sum. Before each token writes, the state is multiplied by its gate.
+    """
+    return _chunked(q, k, v, keep, S, faded_q=False, faded_s=False, inside=False, to_end="ones")
+
+
+@chunk.misconception(reread="14#your-write")
+def read_first(q, k, v, keep, S):
+    """Each token reads before the state fades and before it writes.
+
+    A token fades the state, writes into it, and reads last.
+    """
+    return torch.stack([query @ state for query, state in zip(q, _states_before(k, v, keep, S), strict=True)]), (
+        _chunk(q, k, v, keep, S)[1]
+    )
+
+
+def _states_before(k, v, keep, S):
+    states = [S]
+    for t in range(len(k) - 1):
+        states.append(write_state(states[-1], k[t], v[t], keep[t]))
+    return states
+
+
+@chunk.misconception(reread="14#in-chunks")
 def wrong_end(q, k, v, keep, S):
     """In the new state the writes are faded from the wrong end.
 
@@ -280,7 +335,14 @@ def strict(q, k, v, keep, S):
     return _chunked(q, k, v, keep, S, strict=True)
 
 
-@chunk.misconception(reread="03#text-10")
+def _quotients_alone(q, k, v, keep, S):
+    """The products of gates as quotients, above the diagonal too."""
+    faded = keep.cumprod(dim=0)
+    outputs = faded[:, None] * (q @ S) + (faded[:, None] / faded * (q @ k.T)) @ v
+    return outputs, _chunk(q, k, v, keep, S)[1]
+
+
+@chunk.misconception(reread="03#text-10", forms=[_quotients_alone])
 def unmasked(q, k, v, keep, S):
     """Tokens read what later tokens have written.
 
@@ -306,7 +368,7 @@ def _crossing(heads, stored, head_dim):
 
 
 def _number_of_tokens(*arguments_and_result):
-    return (number_of("a number of tokens", arguments_and_result[-1]),)
+    return (number_of("a number of tokens", arguments_and_result[-1], is_whole=True),)
 
 
 def _drawn_shapes(rng):
@@ -327,9 +389,8 @@ crossing = function(
     after=_number_of_tokens,
     hints=[
         "How many bytes does one token add to the cache? A key and a value for each stored head.",
-        "The states have `heads * head_dim * head_dim` numbers of 4 bytes. At which number of tokens are both equal? "
-        "*Larger* is one more.",
-        "Equal: `heads * head_dim / stored` tokens. If this is not whole, round it down first, and then add 1.",
+        "The states have `heads * head_dim * head_dim` numbers of 4 bytes. At which number of tokens are both equal?",
+        "Equal: at `heads * head_dim / stored` tokens. Larger: one token more.",
     ],
 )
 
@@ -359,6 +420,15 @@ def not_shared(heads, stored, head_dim):
     Heads share keys and values: only `stored` heads are in the cache.
     """
     return head_dim + 1
+
+
+@crossing.misconception(reread="14#weighs")
+def one_state(heads, stored, head_dim):
+    """Only one state is counted.
+
+    Each of the `heads` query heads has a state of its own.
+    """
+    return head_dim // stored + 1
 
 
 @crossing.misconception(reread="14#weighs")

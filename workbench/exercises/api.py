@@ -43,10 +43,11 @@ def verdict_on(id, *answer):
 
 
 def hint(id):
-    """Show the first hint, and one more with every further call in this session."""
+    """Show the first hint, one more with every further call in this session, and after the last the solution."""
     exercise = find(id)
-    _hints_shown[id] = len(exercise.hints) if is_to_be_read() else _hints_shown.get(id, 0) + 1
-    return Hint(id, exercise.hints[: _hints_shown[id]], len(exercise.hints))
+    total = len(exercise.hints)
+    _hints_shown[id] = total if is_to_be_read() else _hints_shown.get(id, 0) + 1
+    return Hint(id, exercise.hints[: _hints_shown[id]], total, solution(id) if _hints_shown[id] > total else None)
 
 
 def solution(id):

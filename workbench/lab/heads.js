@@ -460,7 +460,7 @@ export class Exercise extends Called {
   }
 }
 
-/** A hint, and one more each time. */
+/** A hint, one more each time, and after the last the solution. */
 export class Hint extends Called {
   constructor(lesson, part) {
     super(lesson, part);
@@ -473,13 +473,16 @@ export class Hint extends Called {
       ),
     );
   }
-  /** Who asks for a hint reads it; Python folds them all, since Run All elsewhere asks for them, too. */
+  /**
+   * Who asks for a hint reads it; Python folds them all, since Run All elsewhere asks for them, too. The solution stays
+   * folded: one press too many is soon made.
+   */
   async act() {
     const isShown = await super.act();
     if (!isShown || this.watcher) return isShown;
     const { node } = this.cell.outputArea;
     const open = () => {
-      const last = [...node.querySelectorAll("details")].at(-1);
+      const last = [...node.querySelectorAll("details:not(.attn-solution *)")].at(-1);
       if (!last || "attnMet" in last.dataset) return;
       last.dataset.attnMet = ""; // from now on as its reader leaves it
       last.open = true;

@@ -394,7 +394,14 @@ def test_each_exercise_is_asked_in_its_notebook():
 
 def test_hints_come_one_by_one():
     assert str(_first_hint("3.2")).count("Hint ") == 1
-    assert [str(hint("3.2")).count("Hint ") for _ in range(3)] == [2, 3, 3]
+    assert [str(hint("3.2")).count("Hint ") for _ in range(2)] == [2, 3]
+
+
+def test_who_asks_after_the_last_hint_gets_the_solution():
+    third = [_first_hint("3.2"), hint("3.2"), hint("3.2")][-1]
+    assert str(solution("3.2")) not in str(third)
+    assert str(solution("3.2")) in str(hint("3.2"))
+    assert solution("3.2")._repr_html_() in hint("3.2")._repr_html_()  # and it stays
 
 
 def test_solution_is_source_without_checks_or_docstring():

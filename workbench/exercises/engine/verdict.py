@@ -128,29 +128,35 @@ def _matrix(tensor):
 
 
 class Hint:
-    """The hints called up so far, each folded: to run the cell, also with all others, is not yet to ask for help."""
+    """The hints called up so far, each folded: to run the cell, also with all others, is not yet to ask for help.
 
-    def __init__(self, id, hints, total):
-        self.id, self.hints, self.total = id, hints, total
+    Who asks again after the last hint gets the solution below the hints, folded as well.
+    """
+
+    def __init__(self, id, hints, total, solution=None):
+        self.id, self.hints, self.total, self.solution = id, hints, total, solution
 
     def _titles(self):
         return [f"Hint {i} of {self.total} for {self.id}" for i in range(1, len(self.hints) + 1)]
 
     def _more(self):
-        if is_to_be_read():
+        if is_to_be_read() or self.solution:
             return ""
         if len(self.hints) < self.total:
             return f"Ask again for hint {len(self.hints) + 1}."
-        return f'That was the last one; `solution("{self.id}")` shows how the library does it.'
+        return "That was the last hint. Ask once more for the solution."
 
     def __repr__(self):
         lines = [f"{title}: {hint}" for title, hint in zip(self._titles(), self.hints, strict=True)]
-        return plain("\n".join(filter(None, [*lines, self._more()])))
+        told = plain("\n".join(filter(None, [*lines, self._more()])))
+        return f"{told}\n\n{self.solution!r}" if self.solution else told
 
     def _repr_html_(self):
         parts = [folded(title, marked(hint)) for title, hint in zip(self._titles(), self.hints, strict=True)]
         if is_to_be_read():
             return framed(folded(f"{len(parts)} hints for {self.id}", "".join(parts)))
+        if self.solution:
+            return framed("".join(parts)) + self.solution._repr_html_()
         return framed("".join(parts) + f"<small>{marked(self._more())}</small>" * bool(self._more()))
 
 
@@ -165,7 +171,8 @@ class Solution:
 
     def _repr_html_(self):
         code = f"<pre>{html.escape(self.source, quote=False)}</pre>"
-        return framed(folded(f"Solution of {self.id}, as the library has it", code))
+        fold = folded(f"Solution of {self.id}, as the library has it", code)
+        return f'<div class="attn-solution">{framed(fold)}</div>'
 
 
 class Overview(SilentForReaders):

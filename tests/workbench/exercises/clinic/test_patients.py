@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 from known_bugs import BUGS, bugs_of_each_kind, each_bug
 from torch import nn
 
-from workbench.exercises import check, hint
+from workbench.exercises import api, check, hint
 from workbench.exercises.clinic import FAULTS, PATIENTS
 from workbench.exercises.engine.sections import section_in_words
 from workbench.trace import trace
@@ -19,7 +19,8 @@ def everything_shown(id):
     buggy = patient.buggy
     function = type(buggy).forward if isinstance(buggy, nn.Module) else buggy
     run = trace(buggy, *BUGS[id].interface.probes[0])
-    shown = [run, patient, *(hint(id) for _ in range(3))]
+    api._hints_shown.pop(id, None)
+    shown = [run, patient, *(hint(id) for _ in range(3))]  # a fourth call gives it away
     for answer in [
         (),
         (9, "no"),

@@ -191,8 +191,12 @@ def test_phone_votes(browser, way):
         page.goto(server.scanned())
         page.get_by_label("The code on the screen").wait_for(state="hidden")
         server.open(SOME)
-        for name in ("1 like", "2 tea", "1 like", "Send"):
-            page.get_by_role("button", name=name, exact=True).tap()
+        for name, is_chosen in (("1 like", "true"), ("2 tea", "true"), ("1 like", "false")):
+            chip = page.get_by_role("button", name=name, exact=True)
+            chip.tap()
+            expect(chip).to_have_attribute("aria-pressed", is_chosen)
+        page.get_by_role("button", name="Send").tap()
+        expect(page.get_by_text("You said: 2 tea")).to_be_visible()
         server.until(lambda: server.rounds()[-1]["votes"] == {"2": 1})
         page.get_by_role("button", name="What you guessed").tap()
         expect(page.locator("#kept li")).to_contain_text("Which move?")

@@ -51,7 +51,7 @@ def hint(id):
 
 
 def solution(id):
-    """Show the library's own source of what the exercise asks for, argument checks left out, folded away."""
+    """Show an answer that is right as source, argument checks left out, folded away."""
     return Solution(id, find(id).solution())
 
 

@@ -1,5 +1,6 @@
 """Every exercise of the catalogue: right answers of any style pass, misconceptions are named, others not."""
 
+import inspect
 import itertools
 import random
 import re
@@ -19,7 +20,7 @@ from workbench.exercises.api import verdict_on
 from workbench.exercises.engine import outcome, runner
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.function import Function
-from workbench.exercises.lessons import n07_learning, n09_two_heads
+from workbench.exercises.lessons import n01_by_hand, n07_learning, n09_two_heads
 
 # what answers are warned of, a learner is not shown either
 pytestmark = [pytest.mark.usefixtures("own_folder"), pytest.mark.filterwarnings("ignore")]
@@ -402,6 +403,19 @@ def test_who_asks_after_the_last_hint_gets_the_solution():
     assert str(solution("3.2")) not in str(third)
     assert str(solution("3.2")) in str(hint("3.2"))
     assert solution("3.2")._repr_html_() in hint("3.2")._repr_html_()  # and it stays
+
+
+@pytest.mark.parametrize("id", FUNCTIONS)
+def test_the_solution_put_below_an_exercise_is_right(id):
+    exercise, cell = EXERCISES[id], {}
+    for code in exercise.shows or (exercise.reference,):
+        cell |= vars(inspect.getmodule(code))  # what a notebook would import
+    exec(str(solution(id)), cell)
+    assert verdict_on(id, cell[exercise.asks.partition("(")[0]]).status == "correct"
+
+
+def test_the_solution_of_numbers_gives_them():
+    assert torch.allclose(n01_by_hand.second_output(n01_by_hand.OTHER_X), EXERCISES["1.1"].reference().float())
 
 
 def test_solution_is_source_without_checks_or_docstring():

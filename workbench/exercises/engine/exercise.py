@@ -51,7 +51,7 @@ class Exercise:
     section: str  # where it is taught, as `reread` of a misconception
     asks: str  # what the learner writes: "my_causal_mask(n_queries, n_keys)", "three numbers"
     hints: list
-    shows: tuple = ()  # whose source is the solution; the reference unless given
+    shows: tuple = ()  # whose source is the solution, first what answers; the reference unless given
     also_called: tuple = ()  # other names under which the course has what is asked for
     opens_after: int = 0  # the notebook that it needs, where that is a later one than its own
     misconceptions: dict = field(default_factory=dict)  # id → Misconception, in the order in which they are tried
@@ -105,8 +105,12 @@ class Exercise:
         return f"`{self.asks}`" if "(" in self.asks else self.asks
 
     def solution(self):
-        """The answer as source."""
-        return "\n\n".join(source_of(function) for function in self.shows or (self.reference,))
+        """An answer as source, under the name that is asked for; what it calls stands below it."""
+        shown = self.shows or (self.reference,)
+        names = "|".join(code.__name__ for code in shown)
+        source = re.sub(rf"\b\w+\.({names})(?=\()", r"\1", "\n\n".join(map(source_of, shown)))
+        asked, is_function, _ = self.asks.partition("(")
+        return re.sub(rf"(?<![.\w]){shown[0].__name__}(?=\()", asked, source) if is_function else source
 
     # -------------------------------------------------------------------------------------------------- verdicts
 

@@ -156,12 +156,12 @@ class Hint:
         if is_to_be_read():
             return framed(folded(f"{len(parts)} hints for {self.id}", "".join(parts)))
         if self.solution:
-            return framed("".join(parts)) + self.solution._repr_html_()
+            return f'{framed("".join(parts))}<div class="attn-solution">{self.solution._repr_html_()}</div>'
         return framed("".join(parts) + f"<small>{marked(self._more())}</small>" * bool(self._more()))
 
 
 class Solution:
-    """The library's own source, folded away."""
+    """An answer's source, folded away."""
 
     def __init__(self, id, source):
         self.id, self.source = id, source
@@ -171,8 +171,7 @@ class Solution:
 
     def _repr_html_(self):
         code = f"<pre>{html.escape(self.source, quote=False)}</pre>"
-        fold = folded(f"Solution of {self.id}, as the library has it", code)
-        return f'<div class="attn-solution">{framed(fold)}</div>'
+        return framed(folded(f"Solution of {self.id}", code))
 
 
 class Overview(SilentForReaders):

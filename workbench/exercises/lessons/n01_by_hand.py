@@ -13,11 +13,17 @@ from ..engine.probes import TYPED_DIVISORS, normal
 # ----------------------------------------------------------------------------------------------------------- 1.1
 
 
+def second_output(x):
+    query, keys, values = x[1] @ W_q, x @ W_k, x @ W_v
+    weights = torch.softmax(keys @ query, dim=0)
+    return weights @ values
+
+
 def _steps(x=OTHER_X, scale=1):
     return self_attention_steps(x.double(), W_q.double(), W_k.double(), W_v.double(), scale=scale)
 
 
-second_output = numbers(
+another_sentence = numbers(
     "1.1",
     lambda: _steps().outputs[1],
     asks="three numbers",
@@ -29,7 +35,7 @@ second_output = numbers(
         "Softmax turns the scores into three weights: take e to each score, and divide by the sum of these three.",
         "Each token's value is its row times `W_v`. Multiply each value by its weight, with all digits, and add up.",
     ],
-    shows=(self_attention_steps,),
+    shows=(second_output,),
 )
 
 
@@ -37,7 +43,7 @@ def _with_weights_to(decimals):
     return _steps().weights[1].round(decimals=decimals) @ _steps().values
 
 
-@second_output.misconception(reread="01#text-18")
+@another_sentence.misconception(reread="01#text-18")
 def one_token_alone():
     """This is the value of one token alone.
 
@@ -47,7 +53,7 @@ def one_token_alone():
     return _steps().values[_steps().scores[1].argmax()]
 
 
-@second_output.misconception(reread="01#text-29", forms=[lambda: _with_weights_to(2)])
+@another_sentence.misconception(reread="01#text-29", forms=[lambda: _with_weights_to(2)])
 def rounded():
     """These are the numbers that come out of rounded weights.
 
@@ -61,7 +67,7 @@ def _divided_by_hand(divisor):
     return lambda: torch.softmax(_steps().scores[1] / divisor, dim=0) @ _steps().values
 
 
-@second_output.misconception(reread="01#text-34", forms=[_divided_by_hand(divisor) for divisor in (3, 2, 4)])
+@another_sentence.misconception(reread="01#text-34", forms=[_divided_by_hand(divisor) for divisor in (3, 2, 4)])
 def scaled():
     """These are the numbers that come out if the scores are divided, by √3 or another number.
 
@@ -70,7 +76,7 @@ def scaled():
     return _steps(scale=None).outputs[1]
 
 
-@second_output.misconception(reread="01#text-12", forms=[lambda: _steps().outputs[2]])
+@another_sentence.misconception(reread="01#text-12", forms=[lambda: _steps().outputs[2]])
 def other_row():
     """This is the output of another token.
 
@@ -80,7 +86,7 @@ def other_row():
     return _steps().outputs[0]
 
 
-@second_output.misconception(reread="01#text-04", forms=[lambda: _steps(X).outputs[0], lambda: _steps(X).outputs[2]])
+@another_sentence.misconception(reread="01#text-04", forms=[lambda: _steps(X).outputs[0], lambda: _steps(X).outputs[2]])
 def other_sentence():
     """This is an output of *I like tea*.
 
@@ -89,7 +95,7 @@ def other_sentence():
     return _steps(X).outputs[1]
 
 
-@second_output.misconception(reread="01#text-18")
+@another_sentence.misconception(reread="01#text-18")
 def linear():
     """The scores were divided by their sum, without e.
 
@@ -99,7 +105,7 @@ def linear():
     return _steps().scores[1] / _steps().scores[1].sum() @ _steps().values
 
 
-@second_output.misconception(reread="01#text-18")
+@another_sentence.misconception(reread="01#text-18")
 def scores_alone():
     """These are the scores, not yet the output.
 
@@ -108,7 +114,7 @@ def scores_alone():
     return _steps().scores[1]
 
 
-@second_output.misconception(reread="01#text-12")
+@another_sentence.misconception(reread="01#text-12")
 def exchanged():
     """Query and key have changed places.
 
@@ -118,7 +124,7 @@ def exchanged():
     return torch.softmax(_steps().scores[:, 1], dim=0) @ _steps().values
 
 
-@second_output.misconception(reread="01#text-18")
+@another_sentence.misconception(reread="01#text-18")
 def raw_scores():
     """The values were multiplied by the scores, not by the weights.
 
@@ -128,7 +134,7 @@ def raw_scores():
     return _steps().scores[1] @ _steps().values
 
 
-@second_output.misconception(reread="01#text-18")
+@another_sentence.misconception(reread="01#text-18")
 def wrong_axis():
     """The softmax was taken down a column.
 
@@ -137,7 +143,7 @@ def wrong_axis():
     return torch.softmax(_steps().scores, dim=0)[1] @ _steps().values
 
 
-@second_output.misconception(reread="01#why-ask", forms=[lambda: _steps().weights[1] @ _steps().queries])
+@another_sentence.misconception(reread="01#why-ask", forms=[lambda: _steps().weights[1] @ _steps().queries])
 def keys_for_values():
     """The weights were applied to the keys, or to the queries.
 
@@ -146,7 +152,7 @@ def keys_for_values():
     return _steps().weights[1] @ _steps().keys
 
 
-@second_output.misconception(reread="01#text-25")
+@another_sentence.misconception(reread="01#text-25")
 def weights():
     """These are the weights, not yet the output.
 
@@ -155,7 +161,7 @@ def weights():
     return _steps().weights[1]
 
 
-@second_output.misconception(reread="01#text-18")
+@another_sentence.misconception(reread="01#text-18")
 def uniform():
     """This is the plain average of the three values.
 
@@ -164,7 +170,7 @@ def uniform():
     return _steps().values.mean(dim=0)
 
 
-@second_output.misconception(reread="01#text-23")
+@another_sentence.misconception(reread="01#text-23")
 def values_added_up():
     """The three values were added up as they are.
 
@@ -173,7 +179,7 @@ def values_added_up():
     return _steps().values.sum(dim=0)
 
 
-@second_output.misconception(reread="01#text-18", forms=[lambda: _steps().scores[1].exp()])
+@another_sentence.misconception(reread="01#text-18", forms=[lambda: _steps().scores[1].exp()])
 def not_divided():
     """e to each score was not divided by the sum of all three.
 
@@ -182,7 +188,7 @@ def not_divided():
     return _steps().scores[1].exp() @ _steps().values
 
 
-@second_output.misconception(reread="01#text-18", forms=[lambda: _to_a_power_of(2.0)])
+@another_sentence.misconception(reread="01#text-18", forms=[lambda: _to_a_power_of(2.0)])
 def other_base():
     """The base is not e.
 
@@ -196,7 +202,7 @@ def _to_a_power_of(base):
     return powers / powers.sum() @ _steps().values
 
 
-@second_output.misconception(
+@another_sentence.misconception(
     reread="01#text-12",
     forms=[
         lambda: torch.softmax(_steps().keys[1] @ _steps().keys.T, dim=0) @ _steps().values,  # inputs: the same here
@@ -213,7 +219,7 @@ def no_query_with_a_key():
     return torch.softmax(x[1] @ x.T, dim=0) @ _steps().values
 
 
-@second_output.misconception(reread="01#text-07", forms=[lambda: _steps().keys[1], lambda: _steps().queries[1]])
+@another_sentence.misconception(reread="01#text-07", forms=[lambda: _steps().keys[1], lambda: _steps().queries[1]])
 def before_the_scores():
     """This is the value, the key or the query of *drink*, not its output.
 
@@ -223,7 +229,7 @@ def before_the_scores():
     return _steps().values[1]
 
 
-@second_output.misconception(reread="01#text-18")
+@another_sentence.misconception(reread="01#text-18")
 def column_of_weights():
     """The weights come from a column, not from a row.
 
@@ -233,7 +239,7 @@ def column_of_weights():
     return _steps().weights[:, 1] @ _steps().values
 
 
-@second_output.misconception(reread="01#text-27", forms=[lambda: _of_tokens([0, 2])])
+@another_sentence.misconception(reread="01#text-27", forms=[lambda: _of_tokens([0, 2])])
 def tokens_left_out():
     """A token was left out: *coffee*, or *drink* itself.
 
@@ -261,7 +267,10 @@ def _permuting(answer):
 
 
 def unscaled(x, w_q, w_k, w_v):
-    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1) @ (x @ w_v)  # as most write it, for `trace`
+    queries, keys, values = x @ w_q, x @ w_k, x @ w_v
+    scores = queries @ keys.T
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ values
 
 
 self_attention = function(
@@ -289,7 +298,7 @@ self_attention = function(
         "`torch.softmax(scores, dim=-1)` makes the weights. The outputs are the weights times the values. Do not "
         "divide by √d_k here.",
     ],
-    shows=(self_attention_steps,),
+    also_called=("self_attention_steps",),
 )
 
 
@@ -620,8 +629,10 @@ def _moved(x, w_q, w_k, w_v, j, without):
 
 
 def left_out(x, w_q, w_k, w_v, j):
-    kept = x[_others(x, j)]
-    return _moved(x, w_q, w_k, w_v, j, unscaled(kept, w_q, w_k, w_v))
+    others = torch.arange(len(x)) != j
+    with_j = unscaled(x, w_q, w_k, w_v)[others]
+    without_j = unscaled(x[others], w_q, w_k, w_v)
+    return (with_j - without_j).norm(dim=-1)
 
 
 matters = function(
@@ -648,7 +659,8 @@ matters = function(
         "The first run has one output more than the second. Leave out row j of its outputs too, then subtract.",
         "`.norm(dim=-1)` is the length of each row of differences: the root of the sum of the squares.",
     ],
-    shows=(self_attention_steps,),
+    shows=(left_out, unscaled),
+    also_called=("self_attention_steps",),
 )
 
 

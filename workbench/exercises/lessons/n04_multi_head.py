@@ -911,6 +911,7 @@ prune = function(
     "4.4",
     pruned,
     as_="my_prune(w_q, w_k, w_v, w_o, num_heads, keep)",
+    shows=(pruned, _features),
     title="Fewer heads",
     section="04#text-mix",
     probes=[

@@ -55,7 +55,7 @@ sinusoidal_encoding = function(
     returns=("the encoding",),
     read=_in_any_order,
     dtype=torch.float64,
-    shows=(position.position_angles, position.sinusoidal_encoding),
+    shows=(position.sinusoidal_encoding, position.position_angles),
     hints=[
         "With 4 features there are two angles for each position: the position times 1, and the position times 0.01.",
         "`torch.arange(0, embed_dim, 2)` is 0, 2, 4, …: this is already 2i. The exponent is minus this, divided by "
@@ -251,7 +251,7 @@ rotary = function(
     returns=("the turned x",),
     dtype=torch.float64,
     gradients=True,
-    shows=(position.position_angles, position.rotary),
+    shows=(position.rotary, position.position_angles),
     hints=[
         "Compute angles as in 8.1, but for the positions start, start + 1, …: their shape is (n, head_dim / 2), which "
         "fits every sentence and every head.",

@@ -172,10 +172,22 @@ def _drawn_lists(rng):
     return [_seen(*lists, heads=rng.randrange(2, 5), seed=rng.randrange(10**6))]
 
 
+def _score(weights, tokens):
+    copies = (tokens[:, :, None] == tokens[:, None, :]).tril(-1)  # (batch, n, n): an earlier copy of mine
+    behind = torch.zeros_like(copies)
+    behind[..., 1:] = copies[..., :-1]  # the place right behind it
+    asks = behind.any(dim=-1)  # (batch, n)
+    if not asks.any():
+        raise ValueError("no token stands twice in its list")
+    shares = (weights * behind[:, None]).sum(dim=-1)  # (batch, heads, n)
+    return shares.sum(dim=(0, 2)) / asks.sum()
+
+
 scoring = function(
     "9.2",
     induction.induction_score,
     as_="my_induction_score(weights, tokens)",
+    shows=(_score,),
     title="How much a head attends to the place after the copy",
     section="09#which-head",
     probes=[

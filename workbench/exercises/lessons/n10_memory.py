@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from attn_lib import cache, functional, masks
+from attn_lib import functional, masks
 from attn_lib.position import rotary
 
 from ..engine.function import function
@@ -22,9 +22,11 @@ def _text(n_kept, n_new, heads=2, batch=1, head_dim=4, d_v=3, seed=0):
 
 
 def _attend(query, key, value, keys, values):
-    """As asked for: what is kept comes and goes as two tensors."""
-    kept = cache.Cache(keys, values, keys.size(-2))
-    output, (keys, values, _) = cache.cached_attention(query, key, value, kept, rope=True)
+    read = keys.size(-2)  # the first new token stands behind all that were read
+    keys = torch.cat([keys, rotary(key, read)], dim=-2)
+    values = torch.cat([values, value], dim=-2)
+    mask = masks.causal_mask(query.size(-2), keys.size(-2))
+    output, _ = functional.scaled_dot_product_attention(rotary(query, read), keys, values, mask)
     return output, keys, values
 
 
@@ -51,7 +53,6 @@ attend = function(
     ],
     returns=("the output", "the keys", "the values"),
     gradients=True,
-    shows=(cache.cached_attention,),
     also_called=("cached_attention",),
     hints=[
         "The stored keys say how many tokens have been read: `keys.size(-2)`. The first new token has this position.",
@@ -618,8 +619,8 @@ def polarity(n_queries, n_keys, window):
 
 
 def _bytes(layers, embed_dim, heads, kv_heads, tokens, bits):
-    """As asked for: from a model's configuration."""
-    return cache.cache_bytes(layers, kv_heads, embed_dim // heads, tokens=tokens, bytes_per_number=1) * bits / 8
+    numbers = 2 * layers * kv_heads * (embed_dim // heads) * tokens  # a key and a value
+    return numbers * bits / 8
 
 
 def _number_of_bytes(*arguments_and_result):
@@ -637,7 +638,7 @@ cache_bytes = function(
     random_probes=lambda rng: [(rng.randrange(2, 9), 24, 6, 2, rng.randrange(2, 9), 16) for _ in range(2)],
     returns=("the number of bytes",),
     after=_number_of_bytes,
-    shows=(cache.cache_bytes,),
+    also_called=("cache_bytes",),
     hints=[
         "One token, one layer, one stored head: a key and a value, of `head_dim` numbers each.",
         "`head_dim` is the width of a token divided by the number of query heads; stored heads have the same width.",

@@ -613,6 +613,7 @@ carried = function(
     "13.4",
     _part,
     as_="my_part(whole, other, exchanged, words)",
+    shows=(_part, _gap),
     title="What a head carries",
     section="13#which-of-270",
     probes=[_logits(9, (2, 5), 0.46, seed=1), _logits(12, (7, 0), 0.28, seed=5), _logits(9, (4, 3), -0.1, seed=9)],

@@ -37,7 +37,7 @@ class MisconceptionAsCode(Misconception):
 
 COURSES_OWN = (
     "it is the course's own `{}` that does the work. You may call whatever PyTorch and attn_lib offer, except what "
-    "`solution` shows"
+    "does all that the exercise asks for"
 )
 
 

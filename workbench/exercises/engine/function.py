@@ -38,7 +38,7 @@ from .probes import redrawn, with_dtype
 from .runner import OutOfTime, Raised, Worker
 from .watch import COURSE, Operations, first_ruled_out, is_one_of, name_of
 
-# An answer may call whatever PyTorch and attn_lib offer, but not the course's own answer, which `solution` shows, and
+# An answer may call whatever PyTorch and attn_lib offer, but not a function of the course that is the whole answer, and
 # not what its text rules out: AUTOGRAD, where that says "without autograd".
 AUTOGRAD = "backward", "grad", "_softmax_backward_data", "_log_softmax_backward_data"
 

@@ -353,7 +353,7 @@ def break_it(half_precision, remains):
 def disputed():
     return Tiles(
         [["3 of 4"], ["7 of 8"], ["none"]],
-        columns=["layers without a row"],
+        columns=["layers without softmax"],
         rows=["Kimi Linear", "MiniMax-01", "MiniMax-M2"],
     ).opened(0, 1, 2, 3)
 

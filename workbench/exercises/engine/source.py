@@ -6,20 +6,14 @@ import textwrap
 
 
 def source_of(function):
-    """The source of a function or class without docstrings and argument checks, its comments kept.
-
-    Decorators go, too, except PyTorch's: without `@torch.no_grad()` a function does something else.
-    """
+    """The source of a function or class without decorators, docstrings and argument checks, its comments kept."""
     return without_checks(textwrap.dedent(inspect.getsource(function)))
 
 
 def without_checks(source):
     """The one definition in a text, as `source_of` gives it."""
     (definition,) = ast.parse(source).body
-    dropped = set()
-    for decorator in definition.decorator_list:
-        if not ast.unparse(decorator).startswith("torch."):
-            dropped |= set(range(decorator.lineno, decorator.end_lineno + 1))
+    dropped = set(range(1, definition.lineno))  # decorators
     for node in ast.walk(definition):
         if isinstance(node, ast.Expr) and (_is_check(node.value) or _is_text(node.value)):
             dropped |= set(range(node.lineno, node.end_lineno + 1))

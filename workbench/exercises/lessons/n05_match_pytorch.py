@@ -194,17 +194,18 @@ def _state_and_independence(ours, theirs, result):
     return (*held, kept, torch.tensor(shared), torch.tensor(all(p.requires_grad for p in ours.parameters())))
 
 
-@torch.no_grad()
 def load_from_torch(ours, theirs):
     if theirs.in_proj_weight is None:  # keys or values have a width of their own
         weights = theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight
     else:
         weights = theirs.in_proj_weight.chunk(3)  # stacked, each (embed_dim, embed_dim)
-    for linear, weight in zip((ours.q_proj, ours.k_proj, ours.v_proj), weights, strict=True):
-        linear.weight.copy_(weight)
-    if theirs.in_proj_bias is not None:
-        for linear, bias in zip((ours.q_proj, ours.k_proj, ours.v_proj), theirs.in_proj_bias.chunk(3), strict=True):
-            linear.bias.copy_(bias)
+    projections = ours.q_proj, ours.k_proj, ours.v_proj
+    with torch.no_grad():
+        for linear, weight in zip(projections, weights, strict=True):
+            linear.weight.copy_(weight)
+        if theirs.in_proj_bias is not None:
+            for linear, bias in zip(projections, theirs.in_proj_bias.chunk(3), strict=True):
+                linear.bias.copy_(bias)
     ours.out_proj.load_state_dict(theirs.out_proj.state_dict())
 
 

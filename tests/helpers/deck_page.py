@@ -1,5 +1,7 @@
 """A page with a deck: where it stands, how somebody gets about in it, and what is wrong with its slides."""
 
+import time
+
 from contrast import CONTRAST
 from lab_page import TOO_SMALL
 
@@ -144,9 +146,12 @@ def slide_with(page, selector, nth=0):
 
 
 def swipe(page, x, y, by=0, down=0):
-    """A finger's, to the left where `by` is negative, and up where `down` is."""
+    """A finger's, to the left where `by` is negative, and up where `down` is; it rests before it lifts."""
     finger = page.context.new_cdp_session(page)
-    for kind, at in [("Start", 0), *(("Move", part / 8) for part in range(1, 9)), ("End", None)]:
+    began = time.time() - 2  # times of its own: by those of a busy machine the page would go on by itself
+    moves = [("Move", part / 8, part / 50) for part in range(1, 9)]
+    for kind, at, when in [("Start", 0, 0), *moves, ("End", None, 1)]:
         points = [] if at is None else [{"x": x + at * by, "y": y + at * down}]
-        finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+        touch = {"type": f"touch{kind}", "touchPoints": points, "timestamp": began + when}
+        finger.send("Input.dispatchTouchEvent", touch)
     finger.detach()

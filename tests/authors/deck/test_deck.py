@@ -26,6 +26,7 @@ from deck_page import (
     until_slide,
 )
 from paths import LESSONS
+from playwright.sync_api import expect
 
 from authors.deck import build, slides
 from authors.pages import notes
@@ -166,11 +167,12 @@ def test_phone_held_upright_gets_a_page_to_scroll_and_answer(decks, show):
     until(page, "(before) => scrollY > before", before)  # also by a finger on a heading
     slide = page.locator("section.asks:has(.choice)").first
     before = slide.locator(".heading").inner_text()
-    slide.get_by_role("button", name="more than 0").click()
-    assert slide.get_by_role("status").inner_text().startswith("✓")
+    slide.get_by_role("button", name="more than 0").tap()
+    expect(slide.get_by_role("status")).to_contain_text("✓")
     assert slide.locator(".heading").inner_text() != before, "the claim comes with the answer"
-    page.get_by_role("button", name="hide every later key").click()
+    page.get_by_role("button", name="hide every later key").tap()
     until(page, SEEN_FIRST)
+    assert page.complaints == []
 
 
 # A finger on each picture, or else its heading, for each step that its slide has; what is claimed by then, and before.

@@ -13,7 +13,7 @@ const hasHall = Boolean(settings.server?.hall);
 const FEW = 0.35; // of a first vote right: below, talk does not help
 const FIRST_LIMIT = 8; // phones from one address, until the lecturer lets in more
 const MANY = 0.7; // and above, none is needed; Crouch & Mazur 2001
-let now = { votes: {}, trouble: "" };
+let now = { votes: {}, trouble: "", address: "", code: "", qr: "" }; // until the vote server says more
 
 const place = () => `${settings.server.baseUrl}hall?token=${settings.server.token}`;
 const order = (what) => fetch(place(), { method: "POST", body: JSON.stringify(what), keepalive: true });
@@ -370,7 +370,7 @@ function fillSheet() {
   const here = now.phones ? `${now.phones} phone${now.phones === 1 ? "" : "s"} here` : "No phone here yet";
   const most = now.most > FIRST_LIMIT ? `, ${now.most} from one address` : "";
   const waiting = now.refused ? `; ${whoWaits()}` : "";
-  many.textContent = `${here}${most}${waiting}`;
+  many.textContent = now.code ? `${here}${most}${waiting}` : "The vote server has not answered yet.";
   more.textContent = `Let in up to ${now.more} phones from one address, now ${now.per_address}: behind a router a hall has one`;
   more.hidden = !now.more || (!now.refused && now.per_address === FIRST_LIMIT);
   anew.hidden = !questionCell() || !roundsOf(questionCell()).length;

@@ -179,7 +179,7 @@ def old_or_refusing(browser, way, complaints):
         route.fulfill(response=answer, body=aged(answer.text()))
 
     if LECTURE[way] is OLD:
-        context.route(re.compile("//[^/]+/(#|$)"), age)  # a function would be asked of votes too, and not answer
+        context.route(re.compile("//[^/]+/(#|$)"), age)  # a function would hold up every request, votes too
     return page
 
 

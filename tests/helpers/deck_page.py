@@ -148,7 +148,7 @@ def slide_with(page, selector, nth=0):
 def swipe(page, x, y, by=0, down=0):
     """A finger's, to the left where `by` is negative, and up where `down` is; it rests before it lifts."""
     finger = page.context.new_cdp_session(page)
-    began = time.time() - 2  # times of its own: by those of a busy machine the page would go on by itself
+    began = time.time() - 2  # with the times of a busy machine, the page would scroll on by itself
     moves = [("Move", part / 8, part / 50) for part in range(1, 9)]
     for kind, at, when in [("Start", 0, 0), *moves, ("End", None, 1)]:
         points = [] if at is None else [{"x": x + at * by, "y": y + at * down}]

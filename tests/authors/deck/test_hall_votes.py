@@ -98,8 +98,8 @@ def lecture(started):
 def deck(show, lecture):
     page = show(f"{lecture.address}/deck/03_masking?token=test")
     yield page
+    page.close()  # or it would count as a deck that is still there
     assert not page.complaints
-    page.close()
 
 
 def left(page, text):
@@ -305,6 +305,21 @@ def test_code_is_on_a_sheet_for_who_comes_late(deck, lecture):
     deck.keyboard.press("Escape")
     sheet.wait_for(state="hidden")
     assert number_of(deck) == 1 and not deck.evaluate("Reveal.isPaused() || Reveal.isOverview()")
+
+
+def test_sheet_opens_before_the_vote_server_has_answered(show, lecture):
+    page = show(f"{lecture.address}/deck/03_masking?token=test")
+    waiting = []
+    page.route("**/hall?*", lambda route: waiting.append(route))
+    page.reload()
+    page.keyboard.press("v")
+    sheet = page.get_by_role("dialog", name="Votes by phone")
+    sheet.get_by_text("has not answered yet").wait_for()
+    waiting[0].continue_()
+    sheet.get_by_text(lecture.now()["code"]).wait_for()
+    sheet.get_by_text("4 phones here").wait_for()
+    page.close()
+    assert not page.complaints
 
 
 def test_who_finds_no_place_is_told_wherever_the_deck_is(deck, lecture):

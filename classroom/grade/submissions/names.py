@@ -22,7 +22,7 @@ class Names:
     import, which may be of another edition's and fail. changes: those of which an attribute or an item is set; touches:
     whose object a call may change, in a generous reading. uses: read, in inner functions too; needs: read while the
     cell runs, before the cell has bound them; later: read when a function of it is called; sets_later: what such a call
-    binds or changes.
+    binds or changes. seeds: whether it sets where torch's random numbers begin.
     """
 
     def __init__(self, tree, table):
@@ -38,6 +38,8 @@ class Names:
         self.now |= _augmented_in(tree)
         self.uses = self.now | self.later
         self.may_bind_any = ANY in self.binds or bool(self.now & REACH_ANY_NAME)
+        calls = [node.func for node in _outside_functions(tree) if isinstance(node, ast.Call)]
+        self.seeds = any(getattr(call, "attr", "") == "manual_seed" and _root(call) == "torch" for call in calls)
 
     def needs(self):
         if len(self._tree.body) < 2:

@@ -2,11 +2,13 @@
 
 A name is what the last cell above has made of it: the learner's own where there is one, whether the lesson has the
 name too or not. Whatever may have changed its object since comes along, as do calls that set it. What nothing above
-binds is looked for below, since cells can be run in any order.
+binds is looked for below, since cells can be run in any order. Random numbers are those that the learner had: what is
+drawn in a cell after `torch.manual_seed` comes with the seed and with all that was drawn between.
 """
 
 import builtins
 import functools
+import itertools
 from dataclasses import dataclass
 
 from .names import ANY
@@ -67,6 +69,8 @@ class Steps:
         while to_visit:
             number = to_visit.pop()
             step, at = self.steps[number], runs_at[number]
+            for drawn in self._from_the_seed(number):
+                take(drawn, (*at[:2], drawn) if at[1] else (drawn, 0, drawn))
             needs = step.names.needs()
             look_for(needs | (self.used_when_called(frozenset(needs)) - step.names.binds), at)
             if step.is_own:  # the answer may reach a function of it, in a list for example
@@ -94,6 +98,13 @@ class Steps:
         below = [number for number in self.binding.get(name, ()) if number >= place and not self.steps[number].is_own]
         if below and not is_bound:
             take(below[0], (place, depth - 1, below[0]))
+
+    def _from_the_seed(self, number):
+        """The steps of a step's cell from the last seed above it on; without a seed none."""
+        above = range(number - 1, -1, -1)
+        of_cell = list(itertools.takewhile(lambda i: self.steps[i].file == self.steps[number].file, above))
+        seeds = [place for place, i in enumerate(of_cell) if self.steps[i].names.seeds]
+        return of_cell[: seeds[0] + 1] if seeds else []
 
     def _altered_by(self, number):
         """The names whose object a step may change, or that it may set by a call."""

@@ -231,6 +231,21 @@ def test_answer_runs_as_in_a_notebook_with_the_judges_randomness(host):
     assert drawn[0].dtype == torch.float32
 
 
+def test_random_numbers_are_those_of_the_learners_notebook(host):
+    """A right answer stays right: the lesson's data is what its cell has drawn, all of it, from its seed."""
+    cells = nbformat.read(NOTEBOOKS / "02_scaled_dot_product.ipynb", as_version=4).cells
+    (drawing,) = (cell.source for cell in cells if "content = torch.randn" in cell.source)  # after two other draws
+    names = {"torch": torch}
+    with torch.random.fork_rng(devices=[]):
+        exec(drawing, names)
+    own = "seed = torch.initial_seed()\ndef my_softmax(scores):\n    weights = (scores - scores.amax(-1, True)).exp()\n"
+    own += "    return weights / weights.sum(-1, True)"
+    as_drawn = f"content.tolist() == {names['content'].tolist()}"
+    without_a_seed = "seed == 0"  # the same at each grading
+    for condition in (as_drawn, without_a_seed):
+        assert judged(host, "2.1", f"{own} if {condition} else None").status == "correct", condition
+
+
 def load(connection, cell, name, **more):
     what = {"exercise": "3.2", "own": [], "without": False, **more}
     return connection.load(**what, steps=[["<cell>", cell, True]], answer=[name])

@@ -294,7 +294,7 @@ def test_run_all_stops_at_a_question_and_the_next_day_says_so(begun, server):
     page.get_by_text("Python has been started again").wait_for()
     page.get_by_role("button", name="Run it down to here").click()
     page.get_by_text("Python has been started again").wait_for(state="hidden")
-    assert lesson.numbers()
+    expect(lesson.question(1)).to_have_class(re.compile("attn-ran"))
 
 
 def test_an_answer_is_seen_on_another_page_of_the_lesson(begun, server):

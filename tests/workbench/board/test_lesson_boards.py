@@ -42,7 +42,7 @@ from workbench.board.lessons import (
 )
 from workbench.board.lessons.n03_masking import FILLS
 from workbench.board.lessons.n10_cache_operations import Fault
-from workbench.board.lessons.n10_memory import READ
+from workbench.board.lessons.n10_writing_with_a_memory import READ
 from workbench.board.lessons.n12_tiles_operations import Fault as TilesFault
 from workbench.board.lessons.n12_tiles_operations import Mask, Order
 

@@ -20,7 +20,7 @@ from workbench.exercises.api import verdict_on
 from workbench.exercises.engine import outcome, runner
 from workbench.exercises.engine.exercise import EXERCISES
 from workbench.exercises.engine.function import Function
-from workbench.exercises.lessons import n01_by_hand, n07_learning, n09_two_heads
+from workbench.exercises.lessons import n01_by_hand, n07_how_attention_learns, n09_two_heads
 
 # what answers are warned of, a learner is not shown either
 pytestmark = [pytest.mark.usefixtures("own_folder"), pytest.mark.filterwarnings("ignore")]
@@ -251,7 +251,7 @@ def test_check_says_unattempted_and_keeps_nothing(own_folder):
 @pytest.mark.parametrize(("answer", "steps"), [(learn_by_optimizer, 1), (learn_by_autograd, 0)])
 def test_first_step_of_an_optimizer_is_not_timed(answer, steps, monkeypatch):
     taken = []
-    monkeypatch.setattr(n07_learning, "_first_step", lambda: taken.append(answer))
+    monkeypatch.setattr(n07_how_attention_learns, "_first_step", lambda: taken.append(answer))
     monkeypatch.setattr(runner, "LIMIT_S", 0)  # no call of an answer is begun
     assert check("7.3", answer).came_to == "late"
     assert len(taken) == steps

@@ -197,7 +197,7 @@ def install_packages():
 NO_REGISTRY = (
     "npm's registry, https://registry.npmjs.org, did not give what slides and the site are made of (above is why). Try "
     "again later or from another network; a mirror is named by: npm_config_registry=ADDRESS. lab and grade need none "
-    f"of it, and {PYTHON} -m authors.site.sphinx_site writes the site in the faces that its readers have."
+    f"of it, and {PYTHON} -m authors.site.sphinx_site writes a site on which no line of one's own can be written."
 )
 
 

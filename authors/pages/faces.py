@@ -1,21 +1,18 @@
-"""Source Serif 4 and Inter, the faces that tokens.css names first, for pages that bring them along.
-
-Without npm's packages there are none: pages then look for the other faces that tokens.css names.
-"""
+"""Source Serif 4 and Inter, the faces that tokens.css names first, for pages that bring them along."""
 
 import base64
 import shutil
 
 from workbench.display.colours import face
 
-from .packages import PACKAGES
+from ..lessons import ROOT
 
-FOLDER = PACKAGES / "@fontsource-variable"
+FOLDER = ROOT / "workbench/display/faces"
 # family, style, weights, file; what is seen first on a page comes first
 FACES = [
-    ("Source Serif 4", "normal", "200 900", "source-serif-4/files/source-serif-4-latin-wght-normal.woff2"),
-    ("Inter", "normal", "100 900", "inter/files/inter-latin-wght-normal.woff2"),
-    ("Source Serif 4", "italic", "200 900", "source-serif-4/files/source-serif-4-latin-wght-italic.woff2"),
+    ("Source Serif 4", "normal", "200 900", "source-serif-4-latin-wght-normal.woff2"),
+    ("Inter", "normal", "100 900", "inter-latin-wght-normal.woff2"),
+    ("Source Serif 4", "italic", "200 900", "source-serif-4-latin-wght-italic.woff2"),
 ]
 # What stands there until a face has come: the percent of its size that are as wide, measured on the lessons' text, so
 # that lines break alike; and how much is above and below the foot of the face's letters, in percent: its `hhea`.
@@ -33,11 +30,7 @@ def embedded():
 
 def copied(folder):
     """A style sheet for this folder, into which the faces are copied with their licences."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in files():
-        package = path.parents[1]
-        shutil.copy(path, folder)
-        shutil.copy(package / "LICENSE", folder / f"LICENSE-{package.name}")
+    shutil.copytree(FOLDER, folder, dirs_exist_ok=True)
     return style_sheet(lambda path: path.name) + stand_ins()
 
 
@@ -60,8 +53,7 @@ def stand_ins():
 
 def files():
     """Where the faces are, in the order of FACES."""
-    paths = [FOLDER / file for *_, file in FACES]
-    return paths if all(path.is_file() for path in paths) else []
+    return [FOLDER / file for *_, file in FACES]
 
 
 def style_sheet(address):
@@ -69,5 +61,5 @@ def style_sheet(address):
     return "".join(
         f'@font-face {{ font-family: "{family}"; font-style: {style}; font-weight: {weights}; font-display: swap; '
         f'src: url({address(path)}) format("woff2"); }}\n'
-        for (family, style, weights, _), path in zip(FACES, files(), strict=False)
+        for (family, style, weights, _), path in zip(FACES, files(), strict=True)
     )

@@ -4,11 +4,10 @@
 """
 
 import re
-from pathlib import Path
 
 import nbformat
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+from ..lessons import NOTEBOOKS
 
 
 def slides(notebook):

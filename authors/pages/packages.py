@@ -10,6 +10,11 @@ PACKAGES = Path(sys.prefix) / "npm" / "node_modules"  # what authors/package-loc
 PROGRAMS = {"biome": "@biomejs/biome/bin/biome", "esbuild": "esbuild/bin/esbuild"}
 
 
+def are_there():
+    """Whether npm's registry has been asked for them: a site can be written without them, with less in it."""
+    return all((PACKAGES / path).is_file() for path in PROGRAMS.values())
+
+
 def run(program, *arguments, **settings):
     """The finished process of one of PROGRAMS."""
     command = [str(PACKAGES / PROGRAMS[program]), *map(str, arguments)]

@@ -3,16 +3,14 @@
 import json
 import os
 import zipfile
-from pathlib import Path
 
 import nbformat
 
 from workbench.copies import lesson_of, read
 
 from ..addresses import addresses, binder, colab
-from ..lessons import lessons
+from ..lessons import ROOT, lessons
 
-ROOT = Path(__file__).resolve().parents[2]
 COURSE = (  # what the zip holds: the course as it is
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "*.py"),
     *("pyproject.toml", "requirements.txt", "environment.yml", "biome.json"),

@@ -18,7 +18,7 @@ from workbench.questions import Question, records
 
 from ..lesson_texts import BEGINS
 from ..lessons import OPENING
-from ..pages import boards_in_pages, faces, outputs
+from ..pages import boards_in_pages, outputs, packages
 from ..pages.own_lines import NOT_HERE, OwnLines, line_form
 from ..pages.upright import upright
 from ..pages.ways_to_run import how_to_run, notebook_of
@@ -40,17 +40,17 @@ class LessonPage:
         self.lesson, self.notebook = lesson, nbformat.read(lesson.path, as_version=4)
         self.lines = OwnLines()
         self.plots = {}  # name of a file → the picture in it
-        self.found = outputs.run_here(self.notebook, lines=self.lines)
+        self.shown = outputs.run_here(self.notebook, lines=self.lines)
         ids = [cell.id for cell in self.notebook.cells]
         end = ids.index(STANDING_FROM) if STANDING_FROM in ids else len(ids)
         self.notebook.cells, self.standing = self.notebook.cells[:end], self.notebook.cells[end:]
         self.heading = self.notebook.cells[0].source.partition("\n")[0].partition(". ")[2]
-        self.buttons = boards_in_pages.buttons(self.notebook, self.found)
+        self.buttons = boards_in_pages.buttons(self.notebook, self.shown)
         self.guesses = self.questions(self.notebook.cells)
 
     def questions(self, cells):
         """How many of these cells ask for a guess."""
-        return sum(bool(self.found[cell.id].question) for cell in cells if cell.id in self.found)
+        return sum(bool(self.shown[cell.id].question) for cell in cells if cell.id in self.shown)
 
     def pages(self):
         """Name and notebook of the lesson's page, and of the one that its end is by itself if it looks back at all."""
@@ -75,7 +75,7 @@ class LessonPage:
 
     def looks_back(self):
         """How many questions the lesson ends with, and over which lessons before it."""
-        asked = sum(cell.id in self.found for cell in self.standing)
+        asked = sum(cell.id in self.shown for cell in self.standing)
         return f"{asked} questions over lessons 1 to {self.lesson.number - 1}"
 
     def standing_page(self):
@@ -84,7 +84,7 @@ class LessonPage:
         first, *others = self.standing
         heading = nbformat.v4.new_markdown_cell(first.source.removeprefix("#"), id=first.id)
         cells = [self.in_words(cell) for cell in others]
-        last = max(i for i, cell in enumerate(cells, 1) if cell.id in self.found)
+        last = max(i for i, cell in enumerate(cells, 1) if cell.id in self.shown)
         count = nbformat.v4.new_markdown_cell('<p class="standing" role="status"></p>', id="so-far")
         notebook.cells = [heading, *cells[:last], count, *cells[last:]]
         return notebook
@@ -106,7 +106,7 @@ class LessonPage:
 
     def opening(self):
         """The drawing of the lesson and the question that it opens with, if it has one."""
-        shown = self.found.get(OPENING)
+        shown = self.shown.get(OPENING)
         if not shown:
             return []
         record = records(f"{self.lesson.number:02}")[OPENING]
@@ -117,7 +117,7 @@ class LessonPage:
 
     def on_page(self, cell, fold):
         """A cell as the page has it, a question before its code; fold is what stands on the fold of an answer."""
-        shown = self.found.get(cell.id)
+        shown = self.shown.get(cell.id)
         if not shown or not shown.question:
             return [self.as_shown(cell, fold, shown or outputs.Shown())]
         asked, code = cell.copy(), cell.copy()
@@ -169,7 +169,7 @@ class LessonPage:
         id = self.lines.by_cell[cell.id]
         if id in NOT_HERE:
             cell.outputs = [as_html(f'<p class="not-here">{NOT_HERE[id]}</p>')]
-        elif faces.files():  # without npm's packages there is nothing that reads Python
+        elif packages.are_there():  # without them nothing reads Python
             cell.outputs = [as_html(line_form(cell, id, self.lines.lines[id]["name"]))]
             cell.metadata["tags"] = [*cell.metadata["tags"], "remove-input"]
 
@@ -177,8 +177,8 @@ class LessonPage:
         """A plot as large as in a notebook and, on a phone, as narrow; light or dark as the page is."""
         narrow = upright(figure)
         source = self.picture(narrow, f"{name}-upright", "source", "srcset") if narrow else ""
-        told = f'class="drawing" loading="lazy" alt="{html.escape(figure.description)}"'
-        return f"<picture>{source}{self.picture(figure, name, f'img {told}', 'src')}</picture>"
+        attributes = f'class="drawing" loading="lazy" alt="{html.escape(figure.description)}"'
+        return f"<picture>{source}{self.picture(figure, name, f'img {attributes}', 'src')}</picture>"
 
     def picture(self, figure, name, tag, source):
         """A tag that shows the figure from a file of its own: what is not looked at is not fetched."""
@@ -237,9 +237,9 @@ def wide_tags(cell):
     """Tags of a cell of code for site.css: whether it is wider than words are, and whether what it says is a text."""
     if cell.cell_type != "code":
         return []
-    said = [line for output in cell.outputs for line in output.get("text", "").splitlines()]
+    printed = [line for output in cell.outputs for line in output.get("text", "").splitlines()]
     is_wide = any(len(line) > ROOM for line in cell.source.splitlines())
-    return [*["wide"] * is_wide, *["story"] * any(len(line) > 2 * ROOM for line in said)]
+    return [*["wide"] * is_wide, *["story"] * any(len(line) > 2 * ROOM for line in printed)]
 
 
 def question_first(cells):
@@ -324,8 +324,8 @@ def keyboard(question):
 
 def example_in(source):
     """What the comment behind `guess = ...` says of its form."""
-    found = re.match(r"guess = \.\.\.  # (.+)", source)
-    return found[1] if found else ""
+    example = re.match(r"guess = \.\.\.  # (.+)", source)
+    return example[1] if example else ""
 
 
 def hints(exercise):

@@ -43,7 +43,7 @@ def lay_out(source):
     (static / "predict.js").write_text(boards_in_pages.guess_script(), encoding="utf-8")
     (static / "door.js").write_text(boards_in_pages.door_script(), encoding="utf-8")
     (static / "site.js").write_text(needs.script(SOURCE / "_static" / "site.js"), encoding="utf-8")
-    if faces.files():
+    if packages.are_there():
         (static / "lines.js").write_text(boards_in_pages.lines_script(), encoding="utf-8")
     minify(*(static / name for name in ("boards.js", "predict.js", "door.js", "site.js")))
     files = (
@@ -53,13 +53,13 @@ def lay_out(source):
     own = [file.read_text(encoding="utf-8") for file in files]
     by_choice = written_out(':root[data-shade="dark"]', by_system=':root:not([data-shade="light"])')
     style = "".join([faces.copied(static), in_rem(tokens()), by_choice, boards_in_pages.STYLE, *map(in_rem, own)])
-    (static / "site.css").write_text(needs.style(style) if faces.files() else style, encoding="utf-8")
+    (static / "site.css").write_text(needs.style(style) if packages.are_there() else style, encoding="utf-8")
     minify(static / "site.css")
     (static / "plots").mkdir()
     pages = [LessonPage(lesson) for lesson in lessons()]
     asked = {}
     for one in pages:
-        if faces.files() and one.lines.lines:
+        if packages.are_there() and one.lines.lines:
             (static / "lines").mkdir(exist_ok=True)
             (static / "lines" / f"{one.lesson.name}.js").write_text(one.lines.script(), encoding="utf-8", newline="\n")
         for name, page in one.pages():
@@ -92,13 +92,13 @@ FONT = re.compile(r"(?:font|font-size|--(?:least|number|body|lede|h1|h2)): [^;{}
 
 def in_rem(style):
     """A style sheet whose letters, given in px, follow the size of text that a reader has chosen in the browser."""
-    sized = partial(re.sub, r"(\d+(?:\.\d+)?)px", lambda found: f"{float(found[1]) / 16:g}rem")
-    return FONT.sub(lambda found: sized(found[0]), style)
+    sized = partial(re.sub, r"(\d+(?:\.\d+)?)px", lambda match: f"{float(match[1]) / 16:g}rem")
+    return FONT.sub(lambda match: sized(match[0]), style)
 
 
 def minify(*files):
     """Write scripts or a style sheet smaller, where npm's packages are there for it; names that pages share stay."""
-    if faces.files():
+    if packages.are_there():
         packages.run(
             "esbuild", *files, f"--outdir={files[0].parent}", *MINIFIED, f"--target={needs.TARGET}", check=True
         )
@@ -110,10 +110,10 @@ MINIFIED = ["--minify", "--keep-names", "--allow-overwrite", "--charset=utf8", "
 def without_dead_links(name, shown):
     """A Markdown file of this repository in which links to files that the site does not show are only words."""
 
-    def link(found):
-        words, target = found.groups()
+    def link(match):
+        words, target = match.groups()
         place = os.path.normpath(os.path.join(os.path.dirname(name), target)).replace(os.sep, "/")
-        return found[0] if target.startswith("https://") or place.startswith(tuple(shown)) else words
+        return match[0] if target.startswith("https://") or place.startswith(tuple(shown)) else words
 
     return re.sub(r"\[([^\]]+)\]\(([^)]+)\)", link, (ROOT / name).read_text(encoding="utf-8"))
 
@@ -132,7 +132,7 @@ def index(pages, others, script):
         "others": "\n".join([f"{library.FOLDER}/index", *(name[:-3] for name in others)]),
     }
     first = (SOURCE / "index.md").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: fill.get(found[1], found[0]), first)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: fill.get(match[1], match[0]), first)
 
 
 def what_it_is():
@@ -174,9 +174,7 @@ def mend(target):
         text = path.read_text(encoding="utf-8")
         text = text.replace(' aria-label="Toggle hidden content"', "")  # its words say what is under it
         text = IN_SUMMARY.sub(r"\1", text)  # there a press opens the fold
-        text = TABLE.sub(
-            lambda table: f'<div class="table-wrapper">{TABLE_CELL.sub(with_breaks, table[0])}</div>', text
-        )
+        text = TABLE.sub(in_a_frame, text)
         text = CODE.sub(in_rows, text)
         text = NUMBERED.sub(numbered_in_rows, text)
         text = PRINTED.sub(printed_in_rows, text)
@@ -187,19 +185,19 @@ def mend(target):
         path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def in_rows(found):
+def in_rows(match):
     """Code of which a narrow screen wraps each line with room before it, and shows each comment below its line.
 
     A long line breaks behind a bracket rather than within a name.
     """
-    before, code, after = found.groups()
+    before, code, after = match.groups()
     lines = code.removeprefix("<span></span>").removesuffix("\n").split("\n")
     return f"{before}{''.join(map(row, lines))}{after}"
 
 
-def numbered_in_rows(found):
+def numbered_in_rows(match):
     """A patient's source, wrapped as code is; each line has its number before it."""
-    before, code, after = found.groups()
+    before, code, after = match.groups()
     return f"{before}{''.join(map(numbered_row, code.removesuffix(chr(10)).split(chr(10))))}{after}"
 
 
@@ -210,12 +208,12 @@ def numbered_row(line):
     return f'<span class="row" style="--begins: {begins}">{number}{opened(code)}\n</span>'
 
 
-def printed_in_rows(found):
+def printed_in_rows(match):
     """What was printed, for a narrow screen: words, and code, wrapped; what stands in columns, in letters that fit.
 
     A table that is too wide for that stays as it is, and is moved in its frame.
     """
-    before, printed, after = found.groups()
+    before, printed, after = match.groups()
     lines = printed.removeprefix("<span></span>").removesuffix("\n").split("\n")
     if lines[0].startswith(("def ", "class ")):
         return f"{before}{''.join(map(row, lines))}{after}"
@@ -226,7 +224,7 @@ def printed_in_rows(found):
         style = f'<pre class="fits" style="--signs: {longest}">'
         return before.replace("<pre>", style) + "\n".join(lines) + f"\n{after}"
     if has_columns and longest > WRAPS:
-        return found[0]
+        return match[0]
     return f"{before}{''.join(map(printed_row, lines))}{after}"
 
 
@@ -281,16 +279,16 @@ def row(line):
     return f'<span class="row"{style}>{line if comment else f"{line}{chr(10)}"}</span>'
 
 
-def inlined(target, found):
+def inlined(target, match):
     """The style sheet as part of the page: nothing is painted before it has come, and faces come at the same time."""
     style = (target / "_static" / "site.css").read_text(encoding="utf-8")
-    placed = re.sub(r"(?<=src:url\()|(?<=src: url\()", found[1], style)
+    placed = re.sub(r"(?<=src:url\()|(?<=src: url\()", match[1], style)
     return f"<style>{placed}</style>"
 
 
-def sized(folder, found):
+def sized(folder, match):
     """A picture that is fetched when it comes near, and whose place is kept until then; upright on a phone."""
-    before, source, after = found.groups()
+    before, source, after = match.groups()
     drawn = f'<img {before}loading="lazy" {size(folder / unquote(source))} src="{source}"{after}>'
     upright = f"../_static/upright/{source.rpartition('/')[2]}"
     if not (folder / upright).is_file():

@@ -1,10 +1,11 @@
-"""The browser of this machine, in which authors look at pages as a reader does."""
+"""The browser of this machine, in which pages are looked at as a reader does, and printed."""
 
+import os
 import shutil
 
-BROWSERS = "chromium", "chromium-browser", "google-chrome", "chrome", "msedge"
+BROWSERS = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge"
 
 
 def browser_here():
-    """Where Chromium or one like it is; None without one, which stands for Playwright's own."""
-    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    """Where Chromium or one like it is, or what CHROMIUM names; None without one: for Playwright, its own."""
+    return os.environ.get("CHROMIUM") or next((path for name in BROWSERS if (path := shutil.which(name))), None)

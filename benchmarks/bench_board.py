@@ -22,9 +22,10 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests/helpers")]
 
 import torch
 from board_page import awake
-from lab_page import FLAGS, Lab, find_browser, jupyterlab, write_notebook
+from lab_page import FLAGS, Lab, jupyterlab, write_notebook
 from playwright.sync_api import sync_playwright
 
+from authors.browsers import browser_here
 from authors.pages import boards_in_pages
 from workbench.board import lessons
 
@@ -167,6 +168,7 @@ WAKE = """() => new Promise((done) => {
 PAGES = """
 import sys, torch
 from pathlib import Path
+from authors.browsers import browser_here
 from authors.pages import boards_in_pages
 from workbench.board import lessons
 for n, source in enumerate(sys.argv[2:]):
@@ -242,7 +244,7 @@ def main():
     count = 10 if options.quick else 60
     for source in [source for source in BOARDS if options.only not in source]:
         del BOARDS[source]
-    browser_path = find_browser()
+    browser_path = browser_here()
     if not browser_path:
         sys.exit("bench_board needs Chromium or Chrome; none was found.")
     head = "| key press → painted | median ms | p95 ms | times faster than the grid | bytes sent a press |\n"

@@ -103,7 +103,7 @@ def could_be_confused(a, b):
 
 def number(value):
     """A number as it stands on a sheet: at most two decimals, with the sign of mathematics."""
-    text = f"{value:,.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"
+    text = f"{round(value, 2) + 0.0:,.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"
     return text.replace("-", "−").replace(",", "\u202f")
 
 

@@ -1,18 +1,16 @@
 """An exam on paper: a sheet for each version, and apart from them the key, which says what each wrong letter means."""
 
 import html
-import shutil
 import subprocess
 from pathlib import Path
 
+from authors.browsers import browser_here
 from workbench.display.colours import tokens
 
 from .item import Code, Table
 from .shown import as_text, plain
 
 STYLE = (Path(__file__).parent / "paper.css").read_text(encoding="utf-8")
-BROWSERS = "chromium", "chromium-browser", "chromium-headless-shell", "google-chrome", "chrome", "msedge"
-
 HEADLESS = "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"
 
 
@@ -87,7 +85,7 @@ def as_page(title, body):
 
 def print_as_pdf(paths):
     """Print pages beside themselves as PDF, by a browser; returns whether there was one."""
-    browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    browser = browser_here()
     if not browser:
         return False
     for path in paths:

@@ -1,7 +1,7 @@
 """Who may log in: NativeAuthenticator's accounts, made from a class list.
 
 course.py hub add CLASS.csv             an account for each row of id, name, email, or of a list that Moodle or Canvas
-                                        exports; prints id,name,password once
+                                        exports, in any file; prints id,name,password once
 course.py hub add [--teacher] ID…       the same for some; whoever is added again gets a new password
 course.py hub remove ID…
 course.py hub list
@@ -42,7 +42,7 @@ def main(arguments):
         sys.exit(__doc__)
     if command == "remove":
         return remove([plain(name) for name in names])
-    is_list = len(names) == 1 and names[0].lower().endswith(".csv")
+    is_list = len(names) == 1 and (names[0].lower().endswith(".csv") or Path(names[0]).is_file())
     try:
         rows = read(names[0]) if is_list else [{"id": plain(name), "name": "", "email": ""} for name in names]
         out = csv.writer(sys.stdout)
@@ -75,15 +75,22 @@ def read(path):
 
 
 def add(rows, teacher=False):
-    """Make accounts, or give new passwords; returns pairs of row and password.
+    """Make accounts, or give new passwords; returns pairs of row and password, one for each id.
 
-    Raises: ValueError for an id that cannot be one; then nobody is added.
+    Raises: ValueError for an id that cannot be one, or that two names have; then nobody is added.
     """
+    everybody, by_id = {person["id"]: person for person in people()}, {}
     for row in rows:
         if not ID.fullmatch(row["id"]) or not row["id"].isprintable():
             raise ValueError(
                 f"{row['id']!r} cannot be an id: it is empty or long, or has a space, comma or slash in it."
             )
+        first = by_id.setdefault(row["id"], row)
+        if first["name"] != row["name"]:
+            raise ValueError(f"{first['name']!r} and {row['name']!r} have the same id, {row['id']!r}.")
+    rows = [
+        {**everybody.get(id, row), **{field: text for field, text in row.items() if text}} for id, row in by_id.items()
+    ]
     with session() as db:
         passwords = [secret() for _ in rows]
         for row, password in zip(rows, passwords, strict=True):
@@ -92,7 +99,6 @@ def add(rows, teacher=False):
             db.add(account)
             set_teacher(db, row["id"], teacher)
         db.commit()
-    everybody = {person["id"]: person for person in people()}
     everybody |= {row["id"]: {**row, "teacher": "yes" if teacher else ""} for row in rows}
     write(everybody.values())
     return list(zip(rows, passwords, strict=True))

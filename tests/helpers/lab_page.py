@@ -20,7 +20,6 @@ from paths import ROOT
 from commands import setting_up
 
 ARTEFACTS = ROOT / "test-artefacts"
-BROWSERS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge"]
 FEATURES = [  # that a browser of tests is without; Chromium heeds one list only, so Playwright's own stands in it
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),  # two pages more in every window, which cost half of opening one
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"),
@@ -128,10 +127,6 @@ def is_complaint(message):
     jupyter_server answers 500 to that while a kernel is just starting: it has no time of its last activity yet.
     """
     return message.type == "error" and "/api/kernels?" not in message.location["url"]
-
-
-def find_browser():
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def write_notebook(path, text):

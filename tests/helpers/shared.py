@@ -21,9 +21,11 @@ import pytest
 from filelock import FileLock
 from fill_in import fill_in
 from hypothesis import settings
-from lab_page import BROWSERS, FLAGS, find_browser
+from lab_page import FLAGS
 from nbval.plugin import IPyNbCell
 from saved_outputs import differences
+
+from authors import browsers
 
 # What one process compiles, the others find compiled, also where the environment says otherwise: kernels and servers
 # import the course more than a hundred times.
@@ -265,9 +267,9 @@ def imported_afresh():
 @pytest.fixture(scope="session")
 def chromium():
     """The browser of this machine; CHROMIUM may name one. Skips where there is none, but never in CI."""
-    path = find_browser()
+    path = browsers.browser_here()
     if not path:
-        message = f"no browser found: looked for {', '.join(BROWSERS)} and the variable CHROMIUM"
+        message = f"no browser found: looked for {', '.join(browsers.BROWSERS)} and the variable CHROMIUM"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
     return path
 

@@ -113,7 +113,7 @@ CONDITIONS: dict[str, Callable] = {  # (values, numbers of the controls, start) 
     "equal": lambda values, _, start, a, b, within=1e-9: (
         values[a].shape == values[b].shape and bool(((values[a] - values[b]).abs() < within).all())
     ),
-    "differ": lambda values, _, start, a, b, least: bool((values[a] - values[b]).abs().max() > least),
+    "differ": lambda values, _, start, a, b, least: bool(((values[a] - values[b]).abs() > least).any()),
     "most_even": lambda values, numbers, start, film, frame, row: bool(
         values[film][numbers[frame], numbers[row]].max() - values[film].max(dim=2).values.min() < 1e-4
     ),

@@ -17,8 +17,8 @@ TRIES = 3  # random inputs on which the faulty program must differ
 class Fault:
     """A line with a mistake, the complaint about it, and what is right about the same line without the mistake."""
 
-    def __init__(self, line, code, complaint, holds, told):
-        self.line, self.code, self.complaint, self.holds, self.told = line, code, complaint, holds, told
+    def __init__(self, line, code, complaint, holds, explanation):
+        self.line, self.code, self.complaint, self.holds, self.explanation = line, code, complaint, holds, explanation
 
 
 class Program:
@@ -163,9 +163,9 @@ def draw(id, rng):
     beside = [one for one in others if one.line == fault.line][:1]  # else the line alone would be enough
     others = beside + [one for one in others if one not in beside]
     complaint = {one: f"Line {one.line + 1}: {one.complaint}" for one in program.faults}
-    why, _ = fault.told
+    why, _ = fault.explanation
     right = Option(complaint[fault], f"{why} It should be: {program.lines[fault.line]}")
-    wrongs = [wrong(complaint[one], (denied(one, fault), one.told[1])) for one in others]
+    wrongs = [wrong(complaint[one], (denied(one, fault), one.explanation[1])) for one in others]
     parts = ("One line of this function is wrong.", Code(tuple(program.source(fault)), numbered=True))
     return item(id, program.lesson, parts, "Which complaint is true?", right, wrongs, rng)
 

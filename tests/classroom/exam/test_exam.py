@@ -19,6 +19,7 @@ from classroom.exam import __main__ as exam
 from classroom.exam import worksheet
 from classroom.exam.bank import bank, draw
 from classroom.exam.item import is_same
+from classroom.exam.item import number as on_a_sheet
 from classroom.exam.kinds import KINDS, which_line
 from workbench.exercises.engine.exercise import EXERCISES
 
@@ -85,10 +86,14 @@ def test_student_who_computes_chooses_what_the_key_says(written):
             assert min(options, key=lambda letter: abs(options[letter] - output)) == key[str(place)]
 
 
+def test_number_that_rounds_to_zero_has_no_sign():
+    assert [on_a_sheet(x) for x in (-1e-17, -0.004, -0.5, 1234.5)] == ["0", "0", "−0.5", "1\u202f234.5"]
+
+
 def test_versions_share_no_question_and_show_no_seed(written):
-    asked = [one.select_one(".parts").get_text() for v in "AB" for one in page(written / f"{v}.html").select(".item")]
-    ids = [one.small.get_text() for v in "AB" for one in page(written / f"{v}.html").select(".item")]
-    assert len({*ids}) == len(ids) == len(asked)
+    items = [one for v in "AB" for one in page(written / f"{v}.html").select(".item")]
+    assert items and len({one.small.get_text() for one in items}) == len(items)
+    assert len({str(one.select_one(".parts")) + one.select_one(".asks").get_text() for one in items}) == len(items)
     assert SEED not in page(written / "A.html").get_text()
 
 

@@ -404,9 +404,10 @@ def test_roster_says_what_cannot_be_done_and_adds_nobody(roster, tmp_path, monke
             roster.add([{"id": person, "name": "", "email": ""} for person in ("grace", name)])
     monkeypatch.chdir(tmp_path)
     Path("heads.csv").write_text("name\nAda\n")
+    Path("twice.txt").write_text("id,name\nada,Ada\nADA,Eve\n")
     for words, said in (
         ("", "course.py hub add CLASS.csv"), ("a b", "'a b' cannot"), ("none.csv", "none.csv"),
-        ("heads.csv", "no ids to log in with"),
+        ("heads.csv", "no ids to log in with"), ("twice.txt", "'Ada' and 'Eve' have the same id, 'ada'"),
     ):  # fmt: skip
         with pytest.raises(SystemExit, match=re.escape(said)):
             roster.main(["add", *[words] * bool(words)])
@@ -414,17 +415,18 @@ def test_roster_says_what_cannot_be_done_and_adds_nobody(roster, tmp_path, monke
 
 
 def test_roster_is_kept_from_the_command_line(roster, tmp_path, capsys):
-    file = tmp_path / "class.csv"
+    file = tmp_path / "class.txt"
     file.write_text("id,name,email\n王小明,Wang Xiaoming,xm@example.org\n", encoding="utf-8")
     roster.main(["add", str(file)])
     (roster.STATE / ".roster.csv").touch(0o600)
     (roster.STATE / ".roster.csv").write_text("half of a longer one, of a write that was cut off\n" * 9)
     roster.main(["add", "--teacher", "Emmy"])
+    roster.main(["add", "王小明", "王小明"])
     printed = [line.split(",") for line in capsys.readouterr().out.splitlines()]
-    assert [line[:2] for line in printed] == [["王小明", "Wang Xiaoming"], ["emmy", ""]]
+    assert [line[:2] for line in printed] == [["王小明", "Wang Xiaoming"], ["emmy", ""], ["王小明", "Wang Xiaoming"]]
     passwords = [line[2] for line in printed]
     assert all(re.fullmatch(r"([a-z2-7]{4}-){3}[a-z2-7]{4}", password) for password in passwords)  # 80 bits
-    assert len(set(passwords)) == 2
+    assert len(set(passwords)) == 3
     roster.main(["list"])
     assert capsys.readouterr().out == "王小明 Wang Xiaoming xm@example.org\nemmy (teacher)\n"
     assert mode(roster.STATE) == 0o700 and mode(roster.STATE / "roster.csv") == 0o600

@@ -19,7 +19,7 @@ from workbench.board.lessons import n10_cache_operations as cache
 from workbench.board.lessons import n10_call_operations as call
 from workbench.board.lessons import n12_tiles_operations as tiles
 from workbench.board.lessons import n14_state_operations as state
-from workbench.board.lessons.n07_learning import gradient_descent
+from workbench.board.lessons.n07_how_attention_learns import gradient_descent
 from workbench.board.parts import CONDITIONS
 
 A, B, SQUARE, MASK, ROW, PAIRS = "a", "b", "square", "mask", "row", "pairs"
@@ -392,6 +392,7 @@ HOLDS = [
     (("equal", "a", "a"), True), (("equal", "a", "near"), False), (("equal", "a", "near", 0.01), True),
     (("equal", "a", "more"), False), (("equal", "more", "a"), False),
     (("differ", "a", "near", 0.00001), True), (("differ", "a", "near", 0.01), False),
+    (("differ", "broken", "a", 0.5), True), (("differ", "broken", "a", 1), False),
     (("most_even", "film", "zero", "zero"), True), (("most_even", "film", "n", "zero"), False),
 ]  # fmt: skip
 

@@ -18,7 +18,7 @@ W_q = float32([[1.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 1.0
 W_k = float32([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]])
 W_v = float32([[0.0, 2.0, 0.0], [0.0, 3.0, 0.0], [1.0, 0.0, 3.0], [1.0, 1.0, 0.0]])
 
-OTHER_TOKENS = ("We", "drink", "coffee")  # of exercise 1.1: through the same matrices, worked out nowhere
+# The sentence of exercise 1.1: it goes through the same matrices, and is worked out nowhere.
 OTHER_X = float32([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [1.0, 0.0, 1.0, 1.0]])
 
 

@@ -88,8 +88,8 @@ def next_token_loss(logits, tokens):
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
     """
     check_logits(logits, tokens)
-    said, due = logits[:, :-1], tokens[:, 1:]  # (batch, n − 1, vocabulary) and (batch, n − 1)
-    return F.cross_entropy(said.flatten(0, 1), due.flatten())
+    predicted, next_tokens = logits[:, :-1], tokens[:, 1:]  # (batch, n − 1, …) and (batch, n − 1)
+    return F.cross_entropy(predicted.flatten(0, 1), next_tokens.flatten())
 
 
 def next_shares(logits, temperature=1.0, top=None):

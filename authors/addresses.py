@@ -6,12 +6,12 @@ on one's own machine.
 
 import re
 import tomllib
-from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from workbench.copies import as_written
 
-ROOT = Path(__file__).resolve().parents[1]
+from .lessons import ROOT
+
 GITHUB = "https://github.com/"
 END = "<!-- until here -->"
 STILL_LINE = r"A still picture: .*? Its numbers as tables\."  # what `still_line` writes

@@ -24,9 +24,9 @@ from workbench import copies
 
 from .browsers import browser_here
 from .deck import build as deck
+from .lessons import ROOT
 from .site import sphinx_site
 
-ROOT = Path(__file__).resolve().parents[1]
 IMG = ROOT / "img"
 SHADES = {"light": "", "dark": "-dark"}  # of a page, and what a picture's name then ends with
 POINTER = """(() => {

@@ -23,14 +23,13 @@ from .deck import plans
 from .deck.pictures import Pictures
 from .deck.slides import SlideError, slides_of, with_cells
 from .lacking import lacking
-from .lessons import lessons
+from .lessons import NOTEBOOKS, lessons
 from .pages import notes
 from .pages.outputs import run_here
 from .pages.stills import stills
 from .site import openings
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 
 
 def main(paths):

@@ -2,10 +2,10 @@
 
 import json
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-KEPT = ROOT / "workbench/exercises/sections.toml"
+from .lessons import NOTEBOOKS, ROOT
+
+SECTIONS = ROOT / "workbench/exercises/sections.toml"
 
 
 def sections_of(notebooks):
@@ -23,7 +23,7 @@ def sections_of(notebooks):
 
 def main():
     """Bring the headings of sections that exercises name up to date."""
-    KEPT.write_text(sections_of(ROOT / "notebooks"), encoding="utf-8", newline="\n")
+    SECTIONS.write_text(sections_of(NOTEBOOKS), encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ WHAT = (
 )
 
 
-TOLD = "Your teacher sees this result and which mistake it names, not your code."
+TEACHER_SEES = "Your teacher sees this result and which mistake it names, not your code."
 
 
 def tell(verdict):
@@ -49,7 +49,7 @@ def tell(verdict):
             file.write(json.dumps({**line, "misconception": verdict.misconception}) + "\n")
     except OSError:
         return None
-    return TOLD
+    return TEACHER_SEES
 
 
 # ------------------------------------------------------------------------------------ a laptop in a class, by a code

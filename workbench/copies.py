@@ -36,7 +36,7 @@ from .first_way import second_readings
 from .places import BASELINE_FILE, GUESSES_FILE, PROGRESS_FILE
 
 COURSE, MINE = "notebooks", "my"
-KEPT = "kept"
+OLD_VERSIONS = "kept"
 KINDS = ("code", "markdown", "raw")
 AFTER, STILL_AFTER = "After {}", "More after {}"  # the second right below the first
 FOLD = re.compile(r"<details>\n<summary>(?:After|More after) .+</summary>\n\n(.*)\n\n</details>", re.S)
@@ -87,7 +87,7 @@ class Copies:
 
     def __init__(self, root):
         self.course, self.mine = root / COURSE, root / MINE
-        self.old_versions = self.mine / KEPT / time.strftime("%Y-%m-%d %H.%M.%S")
+        self.old_versions = self.mine / OLD_VERSIONS / time.strftime("%Y-%m-%d %H.%M.%S")
         self.report = []
         self.baselines = self._read_baselines()
 

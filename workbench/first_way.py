@@ -7,7 +7,7 @@ Cells are those of a notebook file or of nbformat; the module knows neither torc
 
 import re
 
-SAID = "on a second reading"
+SECOND_READING = "on a second reading"
 
 
 def second_readings(cells):
@@ -16,7 +16,7 @@ def second_readings(cells):
     for cell in cells:
         heading = re.match(r"(#+) (.+)", cell["source"]) if cell["cell_type"] == "markdown" else None
         if heading and (section is None or len(heading[1]) <= level):
-            section, level = (cell, len(heading[1])) if SAID in heading[2].lower() else (None, 0)
+            section, level = (cell, len(heading[1])) if SECOND_READING in heading[2].lower() else (None, 0)
         yield section
 
 

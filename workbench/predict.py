@@ -43,7 +43,7 @@ def predict(question, guess, truth=..., /, **slips):
     Run All.
     """
     if truth is ...:
-        truth, slips = questions.told(question)
+        truth, slips = questions.recorded_answer(question)
     return _judge(Prediction, question, guess, truth, slips)
 
 

@@ -25,6 +25,7 @@ from pygments.formatters import HtmlFormatter
 from workbench.copies import as_written
 from workbench.display import colours, drawings
 
+from ..lessons import NOTEBOOKS, ROOT
 from ..pages import boards_in_pages, faces, needs, outputs, packages
 from ..pages.markdown import inline, to_html
 from ..pages.own_lines import OwnLines, line_form
@@ -33,8 +34,7 @@ from .plans import PLANS, for_the_deck, planned
 from .slides import Slide, SlideError, slides_of, with_cells
 
 HERE = Path(__file__).parent
-NOTEBOOKS = HERE.parents[1] / "notebooks"
-BUILD = HERE.parents[1] / "build" / "slides"
+BUILD = ROOT / "build" / "slides"
 REVEAL = packages.PACKAGES / "reveal.js"
 BUTTON = 7  # characters that Run takes from the first line of a cell, where the deck is live
 WIDE = 80  # characters; a printed table with longer lines is set smaller, so that none breaks

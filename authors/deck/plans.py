@@ -7,17 +7,17 @@ calls, writes them into INSTRUCTORS.md.
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import nbformat
 
+from workbench.first_way import second_readings
+
+from ..lessons import NOTEBOOKS
 from ..pages.notes import clock
 from .slides import Slide, slides_of, with_cells
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 GUIDE = NOTEBOOKS / "INSTRUCTORS.md"
 HEADING = re.compile(r"(#{1,3}) (.+)")
-LATER = re.compile(r"second reading", re.IGNORECASE)
 READING = re.compile(r"[.,?]? \(?on a second reading\)?|(?<=[.?]) on a second reading", re.IGNORECASE)
 IN_GUIDE = re.compile(r"(<!--plan (\d\d)-->).*?(<!--until here-->)", re.S)
 BESIDE_LINK = re.compile(r"(\]\((\d\d_\w+)\.ipynb\), )[\d.]+( minutes)")
@@ -72,15 +72,8 @@ class Planned:
 
 def planned(cells, pairs):
     """Each of the pairs of a slide and its cells, of a notebook's cells, as a `Planned`."""
-    later, level, slides, section = set(), 0, [], ""  # level: of the heading whose second reading goes on, or 0
-    for cell in cells:
-        heading = cell.cell_type == "markdown" and HEADING.match(cell.source)
-        if heading and level and len(heading[1]) <= level:
-            level = 0
-        if heading and not level and LATER.search(heading[2]):
-            level = len(heading[1])
-        if level:
-            later.add(cell.id)
+    later = {cell.id for cell, section in zip(cells, second_readings(cells), strict=True) if section}
+    slides, section = [], ""
     for number, (slide, own) in enumerate(pairs, 1):
         heading = own[0].cell_type == "markdown" and HEADING.match(own[0].source)
         if heading and len(heading[1]) < 3:

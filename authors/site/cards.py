@@ -43,10 +43,10 @@ class DrawingError(Exception):
 def cards(pages):
     """What the first page has of the lessons: how far one is, the button that goes on, and a grid for each part."""
     begins = f'<a class="button go-on" href="notebooks/{pages[0].lesson.name}.html">Begin with lesson 1</a>'
-    told = f'<div class="how-far"><p role="status">{NOWHERE}</p>{begins}</div>'
+    begin = f'<div class="how-far"><p role="status">{NOWHERE}</p>{begins}</div>'
     parts = groupby(pages, key=lambda page: max(first for first in PARTS if first <= page.lesson.number))
     grids = (f"<h3>{PARTS[first]}</h3><ol>{''.join(map(card, part))}</ol>" for first, part in parts)
-    return f'<div class="cards">{told}{"".join(grids)}</div>'
+    return f'<div class="cards">{begin}{"".join(grids)}</div>'
 
 
 def strip(pages):
@@ -87,10 +87,10 @@ def opening(number):
     """The drawing over the question that a lesson's page begins with."""
     drawings = {**DRAWINGS, **OPENINGS}
     drawn = picture(number, drawings)
-    said = inspect.getdoc(drawings[number]) if number in drawings else ""
-    if said is None:
+    description = inspect.getdoc(drawings[number]) if number in drawings else ""
+    if description is None:
         raise DrawingError(f"Lesson {number}: {drawings[number].__name__}() of authors/site/cards.py has no docstring.")
-    return drawn.replace('aria-hidden="true"', f'role="img" aria-label="{html.escape(plain(said))}"')
+    return drawn.replace('aria-hidden="true"', f'role="img" aria-label="{html.escape(plain(description))}"')
 
 
 def picture(number, drawings=None):
@@ -388,9 +388,9 @@ def tiles():
 
 def speaking():
     """Three models that speak, each with one wrong line: in the numbers, in the pass over the prompt, in the cache."""
-    said = (("neighbors B B B B B B", "scores"), ("What is the capital", "query"), ("itl'Italy is itl'", "weights"))
+    texts = (("neighbors B B B B B B", "scores"), ("What is the capital", "query"), ("itl'Italy is itl'", "weights"))
     drawn = []
-    for i, (text, colour) in enumerate(said):
+    for i, (text, colour) in enumerate(texts):
         x, y, wide = 18 + 26 * i, 8 + 44 * i, 60 + 8.2 * len(text)
         at = {"x": x, "y": y, "width": wide, "height": 34, "rx": 10}
         drawn.append(tag("rect", fill=faint(colour, 0.16), stroke=f"var(--{colour})", stroke_width=2, **at))

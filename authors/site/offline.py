@@ -16,19 +16,19 @@ def manifest():
     icons = [{"src": f"_static/icon-{n}.png", "sizes": f"{n}x{n}", "type": "image/png"} for n in (180, 512)]
     paper = ON_LIGHT["paper"]
     looks = {"display": "browser", "background_color": paper, "theme_color": paper}
-    told = {"name": "Learn attention by moving its numbers", "short_name": "Attention", "lang": "en"}
-    return json.dumps({**told, "start_url": "index.html", "scope": "./", **looks, "icons": icons}, indent=1)
+    names = {"name": "Learn attention by moving its numbers", "short_name": "Attention", "lang": "en"}
+    return json.dumps({**names, "start_url": "index.html", "scope": "./", **looks, "icons": icons}, indent=1)
 
 
 def write(site):
     """Write the worker for the finished site, and on the first page how many megabytes it keeps."""
     files = [path for path in sorted(site.rglob("*")) if path.is_file()]
-    kept = {path.relative_to(site).as_posix(): path for path in files}
-    kept = {name: path for name, path in kept.items() if not name.startswith(NOT_KEPT)}
+    paths = {path.relative_to(site).as_posix(): path for path in files}
+    paths = {name: path for name, path in paths.items() if not name.startswith(NOT_KEPT)}
     first = site / "index.html"
-    size = sum(path.stat().st_size for path in kept.values()) / 1e6
+    size = sum(path.stat().st_size for path in paths.values()) / 1e6
     first.write_text(first.read_text(encoding="utf-8").replace(SAYS, f"{size:.0f} MB"), encoding="utf-8", newline="\n")
-    held = {name: hashlib.sha256(path.read_bytes()).hexdigest()[:12] for name, path in kept.items()}
+    held = {name: hashlib.sha256(path.read_bytes()).hexdigest()[:12] for name, path in paths.items()}
     worker = (HERE / "worker.js").read_text(encoding="utf-8")
     assert "const KEPT = {};" in worker
     text = worker.replace("const KEPT = {};", f"const KEPT = {json.dumps(held)};")

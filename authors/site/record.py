@@ -21,17 +21,17 @@ def write(asked, target):
 
 def questions(lesson_page, name, page):
     """A question's id → what is to be known of it, of the questions of a lesson that stand on the page of this name."""
-    heading, found = "", {}
+    heading, asked = "", {}
     own = lesson_page.notebook.cells
     there = {cell.id for cell in page.cells} & {cell.id for cell in own}
     for slide, cells in with_cells([*own, *lesson_page.standing], slides_of(lesson_page.lesson.name)):
         for cell in cells:
             if cell.cell_type == "markdown" and cell.source.startswith("#"):
                 heading = cell.source.partition("\n")[0].lstrip("# ")
-            shown = lesson_page.found.get(cell.id)
+            shown = lesson_page.shown.get(cell.id)
             if shown and shown.question and cell.id in there:
                 choices, right = slide.choices_for(shown.question)
-                found[shown.question["id"]] = {
+                asked[shown.question["id"]] = {
                     "lesson": f"{lesson_page.lesson.number}. {lesson_page.heading}",
                     "at": f"notebooks/{name}.html#guess-{cell.id}",
                     "section": heading,
@@ -41,4 +41,4 @@ def questions(lesson_page, name, page):
                     "choices": choices,
                     "right": right,
                 }
-    return found
+    return asked

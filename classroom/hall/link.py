@@ -36,10 +36,10 @@ class Link:
     """Orders go out, counts come in; `now` is all that a deck has to know, and `listeners` are set when it changes.
 
     now: address, qr, code, phones, refused (who wait for a place), per_address (places that one may take), most (that
-    one has taken), more (places after the next order "more", or None), site, trouble, spent (slide → seconds), and
-    votes, a question's id → its rounds, each {again, open, answered, phones, cut, told, votes}: votes are texts and
-    how many sent each, phones how many there were while it was open, cut that it was closed in passing, told that the
-    truth has been shown since.
+    one has taken), more (places after the next order "more", or None), phase (of the round, "open" while phones may
+    answer), site, trouble, spent (slide → seconds), and votes, a question's id → its rounds, each {again, open,
+    answered, phones, cut, told, votes}: votes are texts and how many sent each, phones how many there were while it
+    was open, cut that it was closed in passing, told that the truth has been shown since.
     """
 
     def __init__(self, site=""):

@@ -7,7 +7,10 @@ from paths import ROOT
 
 from commands import parser
 
-GUIDES = ["README.md", "CONTRIBUTING.md", "authors/README.md", "commands/README.md", "notebooks/INSTRUCTORS.md"]
+GUIDES = [
+    *("README.md", "CONTRIBUTING.md", "authors/README.md", "commands/README.md", "classroom/hub/README.md"),
+    "notebooks/INSTRUCTORS.md",
+]
 
 
 @pytest.mark.parametrize("name", GUIDES)
@@ -15,7 +18,7 @@ def test_links_and_commands_of_a_guide_are_there(name):
     text = (ROOT / name).read_text(encoding="utf-8")
     links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if not link.startswith("https://")]
     assert [link for link in links if not (ROOT / name).parent.joinpath(link).exists()] == []
-    assert set(re.findall(r"python course\.py ([a-z]+)", text)) <= set(parser().commands)
+    assert set(re.findall(r"python3? course\.py ([a-z]+)", text)) <= set(parser().commands)
 
 
 def test_readme_offers_the_course_before_it_explains_it():

@@ -111,7 +111,7 @@ def test_a_cell_that_is_deleted_on_the_page_only_is_told_as_deleted(folder, run,
     """JupyterLab saves every two minutes; the page says what it has whenever a cell goes or comes back."""
     monkeypatch.setattr(lab, "_on_page", {})
     ids = json.dumps(list(copied(folder)))
-    told = '__import__("workbench.lab").lab.told("09_lesson.ipynb", {});'
+    told = '__import__("workbench.lab").lab.state_of_page("09_lesson.ipynb", {});'
     run(told.format(json.dumps([id for id in CELLS if id != "sizes"])))
     shown = run("imports", "own")
     assert "deleted" in shown and "Undo" in shown and "sizes = [3, 2]" in shown and "Run that cell" not in shown

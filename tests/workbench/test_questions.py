@@ -1,4 +1,4 @@
-"""The questions' records, and how answers are read: by workbench.questions and by authors/pages/predict.js alike."""
+"""The questions' records, and how answers are read: by workbench.questions and by authors/pages/reading.js alike."""
 
 import ast
 import json
@@ -166,7 +166,11 @@ def calls():
             for node in ast.walk(ast.parse(cell.source if cell.cell_type == "code" else "")):
                 if isinstance(node, ast.Call) and ast.unparse(node.func) in ("predict", "blank"):
                     id = node.args[0].value
-                    slips = set(questions.told(id)[1]) if len(node.args) == 2 else {word.arg for word in node.keywords}
+                    slips = (
+                        set(questions.recorded_answer(id)[1])
+                        if len(node.args) == 2
+                        else {word.arg for word in node.keywords}
+                    )
                     yield path.stem[:2], id, slips
 
 

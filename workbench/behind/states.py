@@ -211,13 +211,6 @@ def share_right(puzzle, model, n):
     return (model(tokens, due.size(1)).argmax(dim=-1) == due).double().mean().item()
 
 
-@torch.no_grad()
-def learned_rates(model):
-    """The mean rate that the first layer has learned, for tokens that are values and for keys."""
-    _, rate = model.layers[0].keep_and_rate(model.layers[0].norm(model.token.weight))
-    return rate[KEYS:].mean().item(), rate[:KEYS].mean().item()
-
-
 # ------------------------------------------------------------------------------------- faults of chunks, and tests
 
 FAULTS = ("border forgotten", "state unfaded", "wrong end", "own write faded", "rest dropped", "errors unfaded")

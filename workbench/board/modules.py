@@ -42,10 +42,10 @@ def _scopes(path, before):
         if path in places:
             return
 
-        def bind(found):
-            other = (path.parent / found[2]).resolve()
+        def bind(match):
+            other = (path.parent / match[2]).resolve()
             add(other, (*importers, path))
-            wanted = re.findall(r"([\w$]+)(?:\s+as\s+([\w$]+))?", found[1] or "")
+            wanted = re.findall(r"([\w$]+)(?:\s+as\s+([\w$]+))?", match[1] or "")
             if missing := [name for name, _ in wanted if name not in offers[other]]:
                 raise ValueError(f"{path.name} imports {', '.join(missing)}, which {other.name} does not export")
             names = ", ".join(f"{name}: {own}" if own else name for name, own in wanted)

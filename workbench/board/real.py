@@ -20,7 +20,7 @@ from .live import PAGE, STYLE, LiveBoard
 
 SHOWN = 6  # bars
 MOST = 40  # pieces of a text: 270 maps of them are 220 KB
-KEPT = 24  # texts that are read once only
+READINGS = 24  # texts that are read once only
 VIEWS = "heard", "missed"
 
 CONDITIONS: dict[str, Callable] = {  # (board as it stands) → bool; the page has the same in real/conditions.js
@@ -153,7 +153,7 @@ class RealBoard(LiveBoard):
             self._readings[text, out] = reading_of(
                 self._model, text, [divmod(head, self._heads) for head in out], begun
             )
-            if len(self._readings) > KEPT:
+            if len(self._readings) > READINGS:
                 self._readings.pop(next(iter(self._readings)))
         return self._readings[text, out]
 

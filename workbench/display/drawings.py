@@ -28,8 +28,8 @@ SOFT, FULL = 7, 50  # per cent of a thing's colour in a cell of 0 and in the lar
 class Drawing:
     """The steps of a drawing, each as SVG; `said` describes each to somebody who does not see it."""
 
-    def __init__(self, steps, said, height, width=WIDTH):
-        self.steps, self.said, self.height, self.width = steps, said, height, width
+    def __init__(self, steps, spoken, height, width=WIDTH):
+        self.steps, self.spoken, self.height, self.width = steps, spoken, height, width
         self.narrow = None  # the same for a phone held upright
 
     def svg(self, step=-1):
@@ -40,7 +40,7 @@ class Drawing:
             part if part in before else part.replace(" ", ' class="new" ', 1) if " class=" not in part[:80] else part
             for part in self.steps[step]
         ]
-        alt = html.escape(self.said[step])
+        alt = html.escape(self.spoken[step])
         return (
             f'<svg class="attn-drawing" viewBox="0 0 {self.width} {self.height:.0f}" role="img" aria-label="{alt}">'
             f"{self.hatched(''.join(parts), step)}</svg>"
@@ -58,7 +58,7 @@ class Drawing:
         return f"<style>{STYLE}</style>{self.svg()}"
 
     def __repr__(self):
-        return self.said[-1]
+        return self.spoken[-1]
 
 
 HATCH = (
@@ -102,7 +102,7 @@ def drawing_of(steps, width, height):
     pens = [Pen(width, height) for _ in steps]
     for pen, step in zip(pens, steps, strict=True):
         step.draw(pen, steps)
-    return Drawing([pen.parts for pen in pens], [". ".join(pen.said) for pen in pens], height, width)
+    return Drawing([pen.parts for pen in pens], [". ".join(pen.spoken) for pen in pens], height, width)
 
 
 def plain(value):
@@ -420,7 +420,7 @@ class Matrices(Picture):
         if pen.upright and len(lines) > 1:
             y, scale = 0, pen.height / sum(line_height(line) for line in lines)
             for line in lines:
-                part = Pen(pen.width, scale * line_height(line), pen.x, said=pen.said)
+                part = Pen(pen.width, scale * line_height(line), pen.x, spoken=pen.spoken)
                 Matrices(line).draw(part, [Matrices(line)])
                 pen.parts += [f'<g transform="translate(0 {y:.1f})">{one}</g>' for one in part.parts]
                 y += part.height
@@ -1141,7 +1141,7 @@ class Album(Picture):
                 pen.text(x + wide / 2, y + tall / 2 + 14, "?", size=44, ink="quiet")
                 continue
             small = nearest(picture)
-            pen.said += small.said
+            pen.spoken += small.spoken
             begin, end = edges(small)
             scale = min((wide - 36) / (end - begin), (tall - 24) / small.height)
             left, top = x + (wide - scale * (begin + end)) / 2, y + (tall - scale * small.height) / 2
@@ -1429,7 +1429,7 @@ class Stacked(Picture):
             ("lower", pen.height * share + gap / 2, pen.height * (1 - share) - gap / 2),
         ]
         for side, y, tall in parts:
-            part = Pen(pen.width, tall, pen.x, said=pen.said, upright=pen.upright)
+            part = Pen(pen.width, tall, pen.x, spoken=pen.spoken, upright=pen.upright)
             getattr(self, side).draw(part, alike(self, steps, side))
             pen.parts += [f'<g transform="translate(0 {y:.1f})">{one}</g>' for one in part.parts]
 

@@ -28,17 +28,17 @@ def soft(name, share):
 class Pen:
     """Collects the parts of one step; `x` is where what it draws begins, `upright` whether it is all for a phone."""
 
-    def __init__(self, width, height, x=0, parts=None, said=None, upright=None):
+    def __init__(self, width, height, x=0, parts=None, spoken=None, upright=None):
         self.width, self.height, self.x = width, height, x
         self.upright = width <= NARROW if upright is None else upright
         self.parts = [] if parts is None else parts
-        self.said = [] if said is None else said
+        self.spoken = [] if spoken is None else spoken
 
     def within(self, x, width):
-        return Pen(width, self.height, self.x + x, self.parts, self.said, self.upright)
+        return Pen(width, self.height, self.x + x, self.parts, self.spoken, self.upright)
 
     def say(self, *words):
-        self.said.append(" ".join(str(word) for word in words if word not in ("", None)))
+        self.spoken.append(" ".join(str(word) for word in words if word not in ("", None)))
 
     def text(self, x, y, words, *, size=28, ink="ink", anchor="middle", face="", weight=None):
         """Words; a list of them has parts, each words or (words, what is different: ink, up, down, face, weight)."""

@@ -26,7 +26,7 @@ def note(result):
         (_ran.add if result.success else _ran.discard)(id)
 
 
-def told(name, here=None):
+def state_of_page(name, here=None):
     """What the page of the notebook `name` asks as it connects, and before a button runs anything.
 
     `here` are the ids of the cells that the page has now; the file may have others. The answer: which of its cells are

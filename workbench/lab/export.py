@@ -49,7 +49,7 @@ def prepared(notebook, resources):
         folder = Path(resources["metadata"].get("path") or ".")
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
-                cell.source = PICTURE.sub(lambda found: f"]({embedded(folder / found[1])})", cell.source)
+                cell.source = PICTURE.sub(lambda match: f"]({embedded(folder / match[1])})", cell.source)
         kind = type(notebook)
         notebook.cells.insert(0, kind(cell_type="markdown", id="look", metadata=kind(), source=LOOK))
     return notebook, resources

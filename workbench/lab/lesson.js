@@ -262,7 +262,7 @@ export class Lesson {
     const kernel = this.session.session?.kernel;
     if (!kernel || this.isLeft) return null;
     const here = JSON.stringify(this.parts.map(({ id }) => id));
-    const answer = `__import__("workbench.lab").lab.told(${JSON.stringify(this.name)}, ${here})`;
+    const answer = `__import__("workbench.lab").lab.state_of_page(${JSON.stringify(this.name)}, ${here})`;
     try {
       const { content } = await kernel.requestExecute({ ...QUIETLY, code: "", user_expressions: { answer } }).done;
       if (content.status !== "ok") return null;

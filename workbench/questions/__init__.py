@@ -104,8 +104,8 @@ class Question:
 
     def _names(self, record, also):
         """Pairs of words and what they stand for, a list."""
-        for option, told in self.options.items():
-            yield from ((words, [option]) for words in [option, *told.get("also", []), *also.get(option, [])])
+        for option, about in self.options.items():
+            yield from ((words, [option]) for words in [option, *about.get("also", []), *also.get(option, [])])
         for words, value in record.get("names", {}).items():
             yield words, value if isinstance(value, list) else [value]
         if self.form in ("number", "numbers", "matrix") and not self.whole:
@@ -208,7 +208,7 @@ def question(id):
     return Question(id, records(lesson)[name])
 
 
-def told(id):
+def recorded_answer(id):
     """The answer that a record has itself, and by name what is answered by whoever makes a slip."""
     lesson, _, name = id.partition(".")
     record = records(lesson)[name]

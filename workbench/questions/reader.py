@@ -1,4 +1,4 @@
-"""Read what was entered, as the question asks for it; authors/pages/predict.js mirrors this file."""
+"""Read what was entered, as the question asks for it; authors/pages/reading.js mirrors this file."""
 
 import copy
 import math
@@ -108,8 +108,8 @@ def _tidy(text):
     """Text with one sign for each thing: -, inf, x, %, commas."""
     text = re.sub(r"(?<=\d)½", ".5", text).translate(SIGNS).lower().strip()
     text = re.sub(r"(?<=[\w)\].])\s*\|\s*(?=[\w(\[.+-])", "; ", text)
-    for said in BEFORE:
-        text = said.sub("", text)
+    for pattern in BEFORE:
+        text = pattern.sub("", text)
     text = re.sub("^<(.*)>$", r"(\1)", text)
     text = AFTER.sub("", text.rstrip(".!"))
     text = re.sub(r"\s*(%|per ?cent\b|pct\b)", "%", text)
@@ -123,10 +123,10 @@ def _rows(question, text, size):
     rows = re.findall(r"[\[({]([^\[\](){}]*)[\])}]", text)
     if len(rows) < 2:
         rows = re.split(r"[;\n]", "".join(rows) or _tidy(text))
-    read = [_in_text(question, row, size) for row in rows if row.strip(" ,")]
-    if len(read) == 1 and size and len(read[0]) % size == 0:  # all numbers in one line, row by row
-        read = [read[0][at : at + size] for at in range(0, len(read[0]), size)]
-    return _even(read)
+    rows_read = [_in_text(question, row, size) for row in rows if row.strip(" ,")]
+    if len(rows_read) == 1 and size and len(rows_read[0]) % size == 0:  # all numbers in one line, row by row
+        rows_read = [rows_read[0][at : at + size] for at in range(0, len(rows_read[0]), size)]
+    return _even(rows_read)
 
 
 def _even(rows):
@@ -154,25 +154,25 @@ def _in_text(question, text, size):
     text = text.replace("%", "").strip(" ,;:") if is_shared else text.strip(" ,;:")
     if question.form == "set" and not text and as_entered.strip():  # brackets with nothing between them
         return []
-    found = None
+    first_values = None
     for way in WAYS[:2] if re.search(r"\d\s+[-−–]\s+[\d.]", as_entered) else WAYS:  # 3 - 5 is hardly 3 and -5
         try:
-            read = [x for part in re.split(way, text) if part.strip() for x in _one(question, part, size)]
+            values = [x for part in re.split(way, text) if part.strip() for x in _one(question, part, size)]
         except Unreadable:
             continue
         if is_shared:
-            read = [x / 100 if isinstance(x, float) else x for x in read]
-        if read and (size is None or len(read) == size):
-            return _in_order(question, read)
-        found = found or read
+            values = [x / 100 if isinstance(x, float) else x for x in values]
+        if values and (size is None or len(values) == size):
+            return _in_order(question, values)
+        first_values = first_values or values
     if size == 1 and not question.options:
         try:
             return _worked_out(question, as_entered)
         except (ValueError, ArithmeticError):
             pass
-    if not found:
+    if not first_values:
         raise Unreadable("none of the forms fits")
-    return _in_order(question, found)
+    return _in_order(question, first_values)
 
 
 def _worked_out(question, text):
@@ -237,13 +237,13 @@ def _without(text, skip):
 
 
 def _number(text, thousands):
-    if found := re.fullmatch(r"([+-]?)inf(inity)?", text):
-        return -math.inf if found[1] == "-" else math.inf
-    found = re.fullmatch(r"([^/%]+)(?:/([^/%]+))?(%?)", text)
-    over, under = [_decimal(part or "1", thousands) for part in found.groups()[:2]] if found else (0, 0)
+    if match := re.fullmatch(r"([+-]?)inf(inity)?", text):
+        return -math.inf if match[1] == "-" else math.inf
+    match = re.fullmatch(r"([^/%]+)(?:/([^/%]+))?(%?)", text)
+    over, under = [_decimal(part or "1", thousands) for part in match.groups()[:2]] if match else (0, 0)
     if not under:
         raise Unreadable("no number")
-    return over / under / (100 if found[3] else 1)
+    return over / under / (100 if match[3] else 1)
 
 
 def _decimal(text, thousands):

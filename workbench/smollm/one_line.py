@@ -27,7 +27,7 @@ def opened(query, key, value, cache, base):
 
 SEEN, TURNED = "0 if cache is None else cache.seen", "rotary(query, seen, base=base), rotary(key, seen, base=base)"
 MASK, SOFTMAX = "causal_mask(query.size(2), key.size(2))", "masked_softmax(scores, mask)"
-KEPT = "Cache(key, value, key.size(2))"
+NEW_CACHE = "Cache(key, value, key.size(2))"
 WRONG = {  # what is wrong → what stands in `opened`, and what stands in its place
     "no scale": (" / math.sqrt(query.size(3))", ""),
     "heads tiled": ("share_heads(key, groups)", "key.repeat(1, groups, 1, 1)"),
@@ -35,7 +35,7 @@ WRONG = {  # what is wrong → what stands in `opened`, and what stands in its p
     "no mask": (MASK, "None"),
     "one softmax for all": (SOFTMAX, "scores.masked_fill(~mask, -math.inf).flatten(2).softmax(dim=2).view_as(scores)"),
     "mask after softmax": (SOFTMAX, "scores.softmax(dim=3) * mask"),
-    "cache never grows": (KEPT, f"{KEPT} if cache is None else cache"),
+    "cache never grows": (NEW_CACHE, f"{NEW_CACHE} if cache is None else cache"),
     "positions from 0 again": (SEEN, "0"),
     "one position too late": (SEEN, f"{SEEN} + 1"),
     "RoPE with base 10,000": (TURNED, TURNED.replace(", base=base", "")),

@@ -111,30 +111,30 @@ class Alike:
     def __init__(self):
         self._boxes, self._count = {}, 0
 
-    def number(self, kept):
+    def number(self, snapshot):
         """The same for two results that are `equal`; a result that nothing can be compared with has its own."""
-        keys = _keys(kept)
+        keys = _keys(snapshot)
         for key in keys:
             for other, which in self._boxes.get(key, ()):
-                if equal(kept, other):
+                if equal(snapshot, other):
                     return which
         self._count += 1
         for key in keys[:1]:
-            self._boxes.setdefault(key, []).append((kept, self._count))
+            self._boxes.setdefault(key, []).append((snapshot, self._count))
         return self._count
 
 
-def _keys(kept):
+def _keys(snapshot):
     """Where equal results are looked for: boxes of their size and of two sums, with those next door; its own first."""
-    if kept is None or kept.sample is None:
+    if snapshot is None or snapshot.sample is None:
         return []
-    finite = kept.sample[kept.sample.isfinite()]
+    finite = snapshot.sample[snapshot.sample.isfinite()]
     if not finite.numel():
-        return [(kept.shape, "none")]
+        return [(snapshot.shape, "none")]
     size, mean = finite.abs().max().item(), finite.mean().item()
     if size == 0:
-        return [(kept.shape, 0)]
-    slack = (show.RTOL + _slack(kept.dtype)) * 1.01
+        return [(snapshot.shape, 0)]
+    slack = (show.RTOL + _slack(snapshot.dtype)) * 1.01
     wide = 8 * slack  # a box is wider than rounding, so that only next door has to be looked at
     at = math.log(size) / math.log1p(wide)
     boxes = [math.floor(at), *{math.floor(at - 0.15), math.floor(at + 0.15)} - {math.floor(at)}]
@@ -143,14 +143,14 @@ def _keys(kept):
         scale = (1 + wide) ** box
         place = mean / scale / wide
         near = [math.floor(place), *{math.floor(place - 0.3), math.floor(place + 0.3)} - {math.floor(place)}]
-        keys += [(kept.shape, box, i) for i in near]
+        keys += [(snapshot.shape, box, i) for i in near]
     return keys
 
 
 def align(first, second):
     """Pairs (a, b, same) in order, with None where the other version has nothing like it."""
     alike = Alike()
-    ours, theirs = ([(step, alike.number(step.kept)) for step in side] for side in (first, second))
+    ours, theirs = ([(step, alike.number(step.snapshot)) for step in side] for side in (first, second))
     begin = 0
     while begin < min(len(ours), len(theirs)) and ours[begin][1] == theirs[begin][1]:
         begin += 1
@@ -239,10 +239,10 @@ def _first_stray(ours, theirs, places):
 def _one_is_extra(strays, leading, aligned):
     """One version has an operation that the other does not have; the next that both have shows what it comes to."""
     pairs = [(a, b) for a, b, _ in align(*strays) if a and b]
-    pairs = [(a, b) for a, b in pairs if a.kept.shape == b.kept.shape] or pairs
+    pairs = [(a, b) for a, b in pairs if a.snapshot.shape == b.snapshot.shape] or pairs
     if all(leading) and not pairs:
         a, b = leading
-        if a.kept.shape == b.kept.shape:
+        if a.snapshot.shape == b.snapshot.shape:
             return _describe(a, b)
         return Difference(a, b, f"A goes on with {_code(a)}, B with {_code(b)}")
     extra = next(step for step in leading if step and all(step not in pair for pair in pairs))
@@ -262,7 +262,7 @@ def _one_is_extra(strays, leading, aligned):
 def _compared(a, b, aligned):
     """Two operations that stand for each other; the cause if they take the same and do something else with it."""
     stand_together = any(one is a and other is b for one, other, _ in aligned)
-    differs = a.name == b.name and a.operation != b.operation and a.kept.shape == b.kept.shape
+    differs = a.name == b.name and a.operation != b.operation and a.snapshot.shape == b.snapshot.shape
     return replace(_describe(a, b), is_cause=stand_together and differs and _all_same(a.sources, b.sources))
 
 
@@ -274,14 +274,14 @@ def _same_without(extra, strays, a, b):
             passed_over.add(step)
             step = step.sources[0] if step.sources else None
         sources.append(step)
-    same = a.operation == b.operation and a.kept.shape == b.kept.shape
+    same = a.operation == b.operation and a.snapshot.shape == b.snapshot.shape
     return same and extra in passed_over and _all_same(a.sources, sources)
 
 
 def _all_same(ours, theirs):
     """Whether two lists of steps have the same results, one by one; None stands for an argument."""
     return len(ours) == len(theirs) and all(
-        a is b is None or (a is not None and b is not None and equal(a.kept, b.kept))
+        a is b is None or (a is not None and b is not None and equal(a.snapshot, b.snapshot))
         for a, b in zip(ours, theirs, strict=True)
     )
 
@@ -291,11 +291,13 @@ def _scaled(ours, theirs):
     all_ours, strays, ours, theirs = ours, theirs, ours[:MOST_FACTORS], theirs[:MOST_FACTORS]
     for a in ours:
         for b in reversed(theirs):
-            if factor(a.kept, b.kept):
-                a, b = _where_it_begins(next(one for one in reversed(ours) if factor(one.kept, b.kept)), b, strays)
-                largest, _ = largest_difference(a.kept, b.kept)
+            if factor(a.snapshot, b.snapshot):
+                a, b = _where_it_begins(
+                    next(one for one in reversed(ours) if factor(one.snapshot, b.snapshot)), b, strays
+                )
+                largest, _ = largest_difference(a.snapshot, b.snapshot)
                 words = (
-                    f"{_code(b)} in B gives {factor(a.kept, b.kept):.4g} times what {_code(a)} gives in A: "
+                    f"{_code(b)} in B gives {factor(a.snapshot, b.snapshot):.4g} times what {_code(a)} gives in A: "
                     f"the scale differs, by up to {largest:.3g}"
                 )
                 only_earlier = any(other.operation == b.operation for other in all_ours)  # A applies the same scale too
@@ -306,10 +308,12 @@ def _scaled(ours, theirs):
 
 def _where_it_begins(a, b, strays):
     """The first of the same operations that hand a wrong scale on, or that before them which makes it."""
-    times = factor(a.kept, b.kept)
+    times = factor(a.snapshot, b.snapshot)
     while a.name == b.name:
         before = [pair for pair in zip(a.sources, b.sources, strict=False) if pair[0] and pair[1] in strays]
-        before = [pair for pair in before if math.isclose(factor(*(x.kept for x in pair)) or 0, times, rel_tol=1e-3)]
+        before = [
+            pair for pair in before if math.isclose(factor(*(x.snapshot for x in pair)) or 0, times, rel_tol=1e-3)
+        ]
         if not before:
             break
         a, b = before[0]
@@ -349,7 +353,7 @@ def _strays(ours, theirs, places):
     Where no tensor of the outputs shows what differs, as after `.item()`, all without an equal.
     """
     alike = Alike()
-    numbers = [[alike.number(step.kept) for step in side] for side in (ours, theirs)]
+    numbers = [[alike.number(step.snapshot) for step in side] for side in (ours, theirs)]
     unequal, strays = [], []
     for side, mine, others in ((ours, numbers[0], set(numbers[1])), (theirs, numbers[1], set(numbers[0]))):
         unequal.append([step for step, number in zip(side, mine, strict=True) if number not in others])
@@ -364,15 +368,15 @@ def _strays(ours, theirs, places):
 
 
 def _describe(a, b):
-    if a.kept.shape != b.kept.shape:
+    if a.snapshot.shape != b.snapshot.shape:
         return Difference(a, b, f"A {_gives(a)}, B {_gives(b)}")
-    if not comparable(a.kept, b.kept):
+    if not comparable(a.snapshot, b.snapshot):
         return Difference(
             a, b, f"both have {_code(a)}" if a.operation == b.operation else f"A has {_code(a)}, B has {_code(b)}"
         )
-    largest, count = largest_difference(a.kept, b.kept)
-    much = f"the largest difference is {largest:.3g}, in {count} of {a.kept.sample.numel()} numbers"
-    if a.kept.sample.numel() < a.kept.count:
+    largest, count = largest_difference(a.snapshot, b.snapshot)
+    much = f"the largest difference is {largest:.3g}, in {count} of {a.snapshot.sample.numel()} numbers"
+    if a.snapshot.sample.numel() < a.snapshot.count:
         much += " that were sampled"
     if a.operation != b.operation:
         return Difference(a, b, f"A has {_code(a)}, B has {_code(b)}: {much}", largest)
@@ -389,7 +393,7 @@ def _other_source(a, b):
 
 def _origin(step):
     """The step that made these numbers, not one that passed them on, as dropout with p=0 does."""
-    while step and step.sources and step.sources[0] and equal(step.kept, step.sources[0].kept):
+    while step and step.sources and step.sources[0] and equal(step.snapshot, step.sources[0].snapshot):
         step = step.sources[0]
     return step
 
@@ -399,7 +403,7 @@ def _code(step):
 
 
 def _gives(step):
-    return f"makes {step.kept.shape} with {_code(step)}"
+    return f"makes {step.snapshot.shape} with {_code(step)}"
 
 
 def _name(is_first):

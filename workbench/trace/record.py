@@ -74,7 +74,7 @@ def in_a_row(tensor):
 
 
 @dataclass
-class Kept:
+class Snapshot:
     """What is kept of a tensor: all of it if it is small, otherwise its range and some of its numbers."""
 
     shape: tuple
@@ -94,23 +94,23 @@ class Kept:
         return math.isfinite(self.low) and math.isfinite(self.high)
 
 
-def keep(tensor, whole=True, sampled=KEPT_WHOLE):
+def snapshot_of(tensor, whole=True, sampled=KEPT_WHOLE):
     """A summary of a tensor, which is neither changed nor held; of up to `sampled` numbers all are in its sample."""
-    kept = Kept(shape_of(tensor), tensor.dtype)
+    snapshot = Snapshot(shape_of(tensor), tensor.dtype)
     try:
         tensor, whole = in_a_row(tensor.detach()), whole and not tensor.is_nested
-        kept.count = tensor.numel()
+        snapshot.count = tensor.numel()
         if tensor.is_complex():
-            kept.sample = _sample(torch.view_as_real(tensor.resolve_conj()), sampled)
-            return kept
-        kept.sample = _sample(tensor, sampled)
+            snapshot.sample = _sample(torch.view_as_real(tensor.resolve_conj()), sampled)
+            return snapshot
+        snapshot.sample = _sample(tensor, sampled)
         if tensor.numel():
-            kept.low, kept.high = (end.item() for end in tensor.aminmax())
+            snapshot.low, snapshot.high = (end.item() for end in tensor.aminmax())
         if whole and tensor.numel() <= KEPT_WHOLE:
-            kept.value = tensor.to("cpu", copy=True)
+            snapshot.value = tensor.to("cpu", copy=True)
     except (RuntimeError, NotImplementedError, TypeError):  # meta, sparse: shapes only
-        kept.sample = kept.value = None
-    return kept
+        snapshot.sample = snapshot.value = None
+    return snapshot
 
 
 def _sample(tensor, whole):
@@ -139,8 +139,8 @@ class Step:
     number: str = ""
     inputs: list = field(default_factory=list)  # (shape, dtype) of every tensor that goes in
     outputs: list = field(default_factory=list)
-    kept: Kept | None = None  # of the first result that goes on
-    each_kept: list = field(default_factory=list, repr=False)  # the same of every result of an operation
+    snapshot: Snapshot | None = None  # of the first result that goes on
+    snapshots: list = field(default_factory=list, repr=False)  # the same of every result of an operation
     surprises: list = field(default_factory=list)
     inner: list = field(default_factory=list)
     own: bool = True
@@ -158,7 +158,7 @@ class Step:
     @property
     def value(self):
         """The result as it was at this step, or None if it was too large to keep."""
-        return self.kept.value if self.kept else None
+        return self.snapshot.value if self.snapshot else None
 
     def operations(self):
         """The operations that this step consists of: itself, or all inside the call."""
@@ -227,7 +227,7 @@ class Recorder(TorchFunctionMode):
             step.sources = [self._tensors[id(tensor)][3] for tensor in inputs]
             self._add(step, path)
             self._note_results(step, results)
-            call = Call(name, args, kwargs, inputs, before, results, step.kept, step.in_place)
+            call = Call(name, args, kwargs, inputs, before, results, step.snapshot, step.in_place)
             step.factors = _features(name, inputs)
             call.factors = [getattr(self._tensors[id(tensor)][3], "factors", ()) for tensor in inputs]
             call.axis_added = [_adds_axis(self._tensors[id(tensor)][3]) for tensor in inputs]
@@ -248,34 +248,34 @@ class Recorder(TorchFunctionMode):
 
     def _look(self, tensor):
         """What is known of a tensor as it stands; an argument or parameter that is new belongs to no step."""
-        reference, version, kept, step = self._tensors.get(id(tensor), (None,) * 4)
+        reference, version, snapshot, step = self._tensors.get(id(tensor), (None,) * 4)
         is_known = reference is not None and reference() is tensor
         if not is_known or version is None or version != _version(tensor):
-            kept = keep(tensor, whole=False)
+            snapshot = snapshot_of(tensor, whole=False)
         step = step if is_known else None
-        self._tensors[id(tensor)] = weakref.ref(tensor), _version(tensor), kept, step
-        return kept
+        self._tensors[id(tensor)] = weakref.ref(tensor), _version(tensor), snapshot, step
+        return snapshot
 
     def _note_results(self, step, results):
         for place, tensor in enumerate(results):
             step.outputs.append((shape_of(tensor), tensor.dtype))
             step.results.append(weakref.ref(tensor))
             step.places[id(tensor)] = place
-            step.each_kept.append(self._keep(step, tensor))
-        step.kept = step.each_kept[0]
+            step.snapshots.append(self._snapshot(step, tensor))
+        step.snapshot = step.snapshots[0]
 
-    def _keep(self, step, tensor):
+    def _snapshot(self, step, tensor):
         if "empty" in step.name:  # whatever was in memory: not to be read, it differs from run to run
-            return Kept(shape_of(tensor), tensor.dtype)
+            return Snapshot(shape_of(tensor), tensor.dtype)
         fits = self._sampled if tensor.numel() <= self._samples else SAMPLE
-        kept = keep(tensor, whole=tensor.numel() <= self._room, sampled=fits)
-        self._samples -= kept.sample.numel() if kept.sample is not None else 0
-        self._room -= kept.value.numel() if kept.value is not None else 0
-        return kept
+        snapshot = snapshot_of(tensor, whole=tensor.numel() <= self._room, sampled=fits)
+        self._samples -= snapshot.sample.numel() if snapshot.sample is not None else 0
+        self._room -= snapshot.value.numel() if snapshot.value is not None else 0
+        return snapshot
 
     def _remember(self, tensor, step):
-        kept = step.each_kept[step.places[id(tensor)]]
-        self._tensors[id(tensor)] = weakref.ref(tensor), _version(tensor), kept, step
+        snapshot = step.snapshots[step.places[id(tensor)]]
+        self._tensors[id(tensor)] = weakref.ref(tensor), _version(tensor), snapshot, step
 
     def _use(self, tensor, within, returned=()):
         reference, _, _, step = self._tensors.get(id(tensor), (None,) * 4)
@@ -411,9 +411,9 @@ def _sum_up(step):
     leaves = step.operations()
     passed_on = [(leaf, place) for leaf in leaves for place in _going_on(leaf, step)]
     if passed_on:
-        step.kept = passed_on[0][0].each_kept[passed_on[0][1]]
+        step.snapshot = passed_on[0][0].snapshots[passed_on[0][1]]
     elif step.inner:
-        step.kept = leaves[-1].kept
+        step.snapshot = leaves[-1].snapshot
     if step.inner:
         step.outputs = [leaf.outputs[place] for leaf, place in passed_on] or leaves[-1].outputs
         step.error = leaves[-1].error

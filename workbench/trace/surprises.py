@@ -53,14 +53,14 @@ def surprises_of(call, own):
 
 
 def both_enlarged(call):
-    shapes = [kept.shape for kept in call.before if kept.shape]
+    shapes = [snapshot.shape for snapshot in call.before if snapshot.shape]
     result = call.after.shape
     if call.kind == "masked_fill" and shapes and shapes[0] != result:
         return f"the mask {_shape(shapes[1])} enlarged the tensor it fills, {_shape(shapes[0])}, to {_shape(result)}"
     if call.kind not in ARITHMETIC or len(shapes) < 2 or any(shape == result for shape in shapes):
         return None
     axes_of_inputs = list(zip(call.axis_added, call.before, strict=True))
-    if all(axis or len(kept.shape) < 2 for axis, kept in axes_of_inputs):
+    if all(axis or len(snapshot.shape) < 2 for axis, snapshot in axes_of_inputs):
         return None  # every row with every column, written out: not silent
     both = "both sides" if len(shapes) == 2 else "all sides"
     return f"broadcasting enlarged {both}: {' and '.join(map(_shape, shapes))} became {_shape(result)}; is that meant?"
@@ -192,14 +192,14 @@ def overwrites_argument(call):
 
 
 def nan_appears(call):
-    if not call.after.has_nan or any(kept.has_nan for kept in call.before):
+    if not call.after.has_nan or any(snapshot.has_nan for snapshot in call.before):
         return None
     result = call.results[0]
     why = ""
     axis = _axis(call)
     if axis is not None and call.before[0].low == -math.inf:
         why = f": softmax of a row that is {'all −inf' if call.before[0].high < math.inf else 'inf somewhere'}"
-    elif not all(kept.is_finite for kept in call.before):
+    elif not all(snapshot.is_finite for snapshot in call.before):
         why = ": inf met 0, or inf met −inf"
     bad = result.isnan()
     if result.ndim < 2:
@@ -212,7 +212,7 @@ def overflow(call):
     if math.inf not in (call.after.high, -call.after.low) or not call.inputs:
         return None
     scalars = [x for x in (*call.args, *call.kwargs.values()) if isinstance(x, float)]
-    if not all(kept.is_finite for kept in call.before) or not all(map(math.isfinite, scalars)):
+    if not all(snapshot.is_finite for snapshot in call.before) or not all(map(math.isfinite, scalars)):
         return None
     result = call.results[0]
     count = int(result.isinf().sum())

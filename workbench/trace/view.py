@@ -149,16 +149,16 @@ def _where(value, index):
 
 
 def _title(step, index):
-    which = next((i for i, kept in enumerate(step.each_kept) if kept is step.kept), 0)
-    of_several = f" {which + 1} of {len(step.each_kept)}" if which else ""
+    which = next((i for i, snapshot in enumerate(step.snapshots) if snapshot is step.snapshot), 0)
+    of_several = f" {which + 1} of {len(step.snapshots)}" if which else ""
     return f"result{of_several}{_where(step.value, index)}"
 
 
 def _summary(step):
-    kept = step.kept
-    if kept is None or kept.sample is None:
+    snapshot = step.snapshot
+    if snapshot is None or snapshot.sample is None:
         return ""
-    return f"too large to keep: from {show.number(kept.low)} to {show.number(kept.high)}"
+    return f"too large to keep: from {show.number(snapshot.low)} to {show.number(snapshot.high)}"
 
 
 def _matrix_as_text(step, index=None):

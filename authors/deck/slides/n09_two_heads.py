@@ -121,7 +121,7 @@ def your_scores(heard, M, scores, text, words, x):
     last row of layer 2 matters: its weight is on milk.
     """,
 )
-def found(before, match, text, words):
+def last_output(before, match, text, words):
     return [
         Matrices(
             [

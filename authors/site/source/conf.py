@@ -14,7 +14,7 @@ from authors.lessons import lessons
 from authors.pages import boards_in_pages, faces, needs
 from authors.pages.markdown import mathml
 from workbench.display.colours import ON_DARK, ON_LIGHT
-from workbench.first_way import SAID
+from workbench.first_way import SECOND_READING
 
 project = "Learn attention by moving its numbers"
 html_title = "Learn attention"
@@ -79,7 +79,7 @@ def fold_second_readings(app, doctree):
     """A section for a second reading is folded under its heading, and with it what stands below."""
 
     def is_for_a_second_reading(node):
-        return isinstance(node, section) and SAID in node[0].astext().lower()
+        return isinstance(node, section) and SECOND_READING in node[0].astext().lower()
 
     for one in [node for node in doctree.findall(section) if is_for_a_second_reading(node)]:
         around = one.parent

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import torch
 
 from workbench.trace import compare
-from workbench.trace.record import KEPT_TO_COMPARE, Kept, Place, Ragged, Recorder, Step
+from workbench.trace.record import KEPT_TO_COMPARE, Place, Ragged, Recorder, Snapshot, Step
 
 from .protocol import DTYPES, NAMES, Malformed
 
@@ -38,14 +38,14 @@ def as_data(run):
 
 
 def _step_as_data(step, place):
-    kept = step.kept and _kept_as_data(step.kept)
+    snapshot = step.snapshot and _snapshot_as_data(step.snapshot)
     sources = [place.get(id(source)) for source in step.sources]
-    return [step.name, step.operation, _own_line(step), kept, sources, sorted(step.returned)]
+    return [step.name, step.operation, _own_line(step), snapshot, sources, sorted(step.returned)]
 
 
-def _kept_as_data(kept):
-    shape = [size if isinstance(size, int) else str(size) for size in kept.shape]
-    return [shape, NAMES.get(kept.dtype), kept.count, kept.sample]
+def _snapshot_as_data(snapshot):
+    shape = [size if isinstance(size, int) else str(size) for size in snapshot.shape]
+    return [shape, NAMES.get(snapshot.dtype), snapshot.count, snapshot.sample]
 
 
 def _own_line(step):
@@ -69,8 +69,10 @@ def from_data(data):
 
 def _step_from_data(data, before):
     match data:
-        case [str(name), str(operation), str(line), kept, list(sources), list(returned)]:
-            step = Step(operation, Place(text=line), name=name, kept=_kept_from_data(kept), returned=set(returned))
+        case [str(name), str(operation), str(line), snapshot, list(sources), list(returned)]:
+            step = Step(
+                operation, Place(text=line), name=name, snapshot=_snapshot_from_data(snapshot), returned=set(returned)
+            )
             if not all(source is None or source in range(len(before)) for source in sources):
                 raise Malformed("an operation on what is not there yet")
             step.sources = [None if source is None else before[source] for source in sources]
@@ -78,14 +80,14 @@ def _step_from_data(data, before):
     raise Malformed("no operation")
 
 
-def _kept_from_data(data):
+def _snapshot_from_data(data):
     match data:
         case None:
             return None
         case [list(shape), str(dtype), int(count), None | torch.Tensor() as sample] if dtype in DTYPES:
             shape = tuple(Ragged(size) if size == "*" else size for size in shape)
             if all(type(size) in (int, Ragged) for size in shape) and (sample is None or sample.dtype == torch.float64):
-                return Kept(shape, DTYPES[dtype], count, sample=sample)
+                return Snapshot(shape, DTYPES[dtype], count, sample=sample)
     raise Malformed("no result of an operation")
 
 

@@ -34,7 +34,7 @@ def assign_students(submissions, people, answers=None):
     """
     answers, groups, roster = answers or {}, {}, Roster(people)
     for submission in submissions:
-        student = said_of(submission.path, answers)
+        student = entry_for(submission.path, answers)
         if student:
             submission.student = student
         else:
@@ -147,7 +147,7 @@ def read_answers(path, people, submissions):
     return answers, wrong
 
 
-def said_of(path, answers):
+def entry_for(path, answers):
     """What a table says of a file, or of a folder that it lies in; None for nothing."""
     return next((answers[place] for part in _up_from(path) if (place := plain_path(part)) in answers), None)
 

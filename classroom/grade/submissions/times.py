@@ -10,7 +10,7 @@ from workbench.display.moments import moment_in_words
 
 from ..tables import rows_of
 from .moments import moment
-from .owners import plain_path, said_of
+from .owners import entry_for, plain_path
 
 TIMES_FILE, DEADLINES_FILE = "times.csv", "deadlines.csv"
 MINUTE = datetime.timedelta(minutes=1)
@@ -130,7 +130,7 @@ def set_times(submissions, times):
         here = "moodle" if submission.student in in_folder else ""
         from_worksheet = _platform(submission) == here
         submission.from_worksheet = from_worksheet
-        submission.came = said_of(submission.path, times) or (submission.student.came if from_worksheet else None)
+        submission.came = entry_for(submission.path, times) or (submission.student.came if from_worksheet else None)
 
 
 def _platform(submission):

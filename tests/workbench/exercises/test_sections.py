@@ -2,7 +2,7 @@
 
 from paths import NOTEBOOKS
 
-from authors.sections import KEPT, sections_of
+from authors.sections import SECTIONS, sections_of
 from classroom.grade.report.pages import slide
 from workbench.exercises.clinic.bug import Bug
 from workbench.exercises.clinic.judge_test import FIRST, LAST
@@ -12,7 +12,7 @@ from workbench.places import COPY_VARIABLE
 
 
 def test_sections_toml_holds_the_headings_of_the_notebooks():
-    assert KEPT.read_text(encoding="utf-8") == sections_of(NOTEBOOKS), "`course.py refresh` writes it"
+    assert SECTIONS.read_text(encoding="utf-8") == sections_of(NOTEBOOKS), "`course.py refresh` writes it"
 
 
 def test_what_to_read_again_is_a_section_that_has_a_slide():

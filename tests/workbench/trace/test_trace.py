@@ -175,7 +175,7 @@ def test_weights_are_what_adds_up_to_1_in_each_row(matrix, are_weights):
 
 def test_large_results_are_kept_as_a_summary_only():
     run = trace(lambda x: x * 2, normal(400, 400))
-    assert run[0].value is None and run[0].kept.sample.numel() <= 1024
+    assert run[0].value is None and run[0].snapshot.sample.numel() <= 1024
     with pytest.raises(ValueError, match="too many numbers to keep"):
         run.show(0)
     assert re.search(r"too large to keep: from −[\d.]+ to \d", repr(run[0])) and "too large" in run[0]._repr_html_()

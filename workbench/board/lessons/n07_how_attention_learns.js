@@ -1,4 +1,4 @@
-// The page's half of what n07_learning.py computes.
+// The page's half of what n07_how_attention_learns.py computes.
 
 import { everyLeaf, minusOf, number, told } from "../page/arithmetic.js";
 import { sum, trimmed } from "../page/numbers.js";

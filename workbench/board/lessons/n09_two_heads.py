@@ -21,7 +21,7 @@ SECOND_MENTION = Task(  # for heads_board, of the names that a trained model rea
 )
 WORDS = ("start", "tea", "milk", "cup", "jam", "egg", "oat")
 TEXTS = ("start tea milk cup jam tea", "start oat cup egg tea cup", "start jam egg oat tea oat")
-KEPT = 5  # steps from one frame of the film to the next
+STEPS_A_FRAME = 5  # steps from one frame of the film to the next
 WHOSE = ("yours", "learned")
 PLACES = tuple(map(str, range(6)))
 MATRICES = {  # colour, words and place of each
@@ -46,10 +46,10 @@ def induction_board(film, right):
     texts = torch.tensor([[WORDS.index(word) for word in text.split()] for text in TEXTS])
     inputs = {
         "texts": Input(torch.nn.functional.one_hot(texts, len(WORDS)).double(), hidden=True),
-        "shares": Input(torch.tensor(right[::KEPT], dtype=torch.float64)[:, None, None], hidden=True),
+        "shares": Input(torch.tensor(right[::STEPS_A_FRAME], dtype=torch.float64)[:, None, None], hidden=True),
     }
     steps = [Step("causal", op.mask_preset(which=2, queries=6, keys=6, length=6), hidden=True)]
-    for (name, panel), film_of in zip(MATRICES.items(), zip(*film[::KEPT], strict=True), strict=True):
+    for (name, panel), film_of in zip(MATRICES.items(), zip(*film[::STEPS_A_FRAME], strict=True), strict=True):
         inputs[name] = Input(torch.zeros_like(film_of[0]), **panel, draw=(-2, 4, 1), when=("whose", WHOSE[0]))
         inputs[f"film of {name}"] = Input(torch.stack(film_of), hidden=True)
         chosen = op.film(f"film of {name}", chosen="step")
@@ -60,7 +60,7 @@ def induction_board(film, right):
         steps += _from_text(k)
     moment = {"kind": "output", "rows": (), "columns": ("right",), "at": (1, 2), "when": ("whose", WHOSE[1])}
     steps.append(Step("right", op.film("shares", chosen="step"), "of new puzzles", **moment))
-    kept = tuple(range(0, len(film), KEPT))
+    kept = tuple(range(0, len(film), STEPS_A_FRAME))
     controls = [
         Control("whose", "Matrices", WHOSE),
         Control("step", "Step", kept, 0, slider=True, numbers=tuple(range(len(kept)))),

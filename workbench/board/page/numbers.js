@@ -65,7 +65,7 @@ export function inParts(shares, parts) {
   return whole;
 }
 
-// ---- reading what is typed or pasted on a board; authors/pages/predict.js reads guesses, number by number as here
+// ---- reading what is typed or pasted on a board; authors/pages/reading.js reads guesses, number by number as here
 
 const plainSigns = (text) =>
   String(text)

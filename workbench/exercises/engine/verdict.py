@@ -148,8 +148,8 @@ class Hint:
 
     def __repr__(self):
         lines = [f"{title}: {hint}" for title, hint in zip(self._titles(), self.hints, strict=True)]
-        told = plain("\n".join(filter(None, [*lines, self._more()])))
-        return f"{told}\n\n{self.solution!r}" if self.solution else told
+        text = plain("\n".join(filter(None, [*lines, self._more()])))
+        return f"{text}\n\n{self.solution!r}" if self.solution else text
 
     def _repr_html_(self):
         parts = [folded(title, marked(hint)) for title, hint in zip(self._titles(), self.hints, strict=True)]

@@ -507,9 +507,9 @@ def values_not_normed(x, norm1, attention, norm2, mlp):
 
 
 def _loss(logits, tokens, lengths):
-    said, due = logits[:, :-1], tokens[:, 1:]
-    true = torch.arange(1, tokens.size(1)) < lengths[:, None]  # (batch, n − 1): no padding
-    return F.cross_entropy(said[true], due[true])
+    predicted, next_tokens = logits[:, :-1], tokens[:, 1:]
+    real = torch.arange(1, tokens.size(1)) < lengths[:, None]  # (batch, n − 1): no padding
+    return F.cross_entropy(predicted[real], next_tokens[real])
 
 
 def _texts(n, vocabulary, lengths, *, seed, ends=1):
@@ -554,9 +554,9 @@ def _cost(logits, tokens, true):
     return F.cross_entropy(logits[true], tokens[true])
 
 
-def _every_cost(said, due):
+def _every_cost(logits, targets):
     """The loss when nobody asks for padding."""
-    return F.cross_entropy(said.flatten(0, 1), due.flatten())
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
 def _true(tokens, lengths):

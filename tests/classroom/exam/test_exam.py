@@ -193,7 +193,7 @@ FAULTS = [(program, fault) for program in (which_line.MASKED, which_line.HEADS) 
 
 @pytest.mark.parametrize("program, fault", FAULTS, ids=lambda one: getattr(one, "code", ""))
 def test_faulty_line_gives_what_code_with_its_misconception_gives(program, fault):
-    exercise, name = fault.told[1].split()
+    exercise, name = fault.explanation[1].split()
     if exercise not in WHOLE or name == "ignored":  # a slip has no code, and code that forgets a result returns none
         pytest.skip("its mistake has no code to compare with")
     torch.manual_seed(0)

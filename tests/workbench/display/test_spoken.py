@@ -23,7 +23,7 @@ def test_words_come_one_by_one_and_none_moves(drawn_by):
         *same, (y, begun) = rows(before)
         assert rows(after)[: len(same)] == same and rows(after)[len(same)][0] == y
         assert rows(after)[len(same)][1].startswith(begun)
-    assert rows(drawn.steps[0])[0][1].startswith("In the morning") and "rises" not in drawn.said[0]
+    assert rows(drawn.steps[0])[0][1].startswith("In the morning") and "rises" not in drawn.spoken[0]
     whole = "".join(words for _, words in rows(drawn.steps[-1]))
     assert re.sub(r"[\s⏎]", "", whole) == re.sub(r"\s", "", "In the morning, the sun" + SAYS)
-    assert all("scores" not in said for said in drawn.said[:-1]) and "scores = query" in drawn.said[-1]
+    assert all("scores" not in words for words in drawn.spoken[:-1]) and "scores = query" in drawn.spoken[-1]

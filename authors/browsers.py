@@ -7,5 +7,5 @@ BROWSERS = "chromium-headless-shell", "chromium", "chromium-browser", "google-ch
 
 
 def browser_here():
-    """Where Chromium or one like it is, or what CHROMIUM names; None without one: for Playwright, its own."""
-    return os.environ.get("CHROMIUM") or next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    """Where Chromium or one like it is, first what CHROMIUM names; None without one: for Playwright, its own."""
+    return next((path for name in (os.environ.get("CHROMIUM", ""), *BROWSERS) if (path := shutil.which(name))), None)

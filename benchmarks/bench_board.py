@@ -168,7 +168,6 @@ WAKE = """() => new Promise((done) => {
 PAGES = """
 import sys, torch
 from pathlib import Path
-from authors.browsers import browser_here
 from authors.pages import boards_in_pages
 from workbench.board import lessons
 for n, source in enumerate(sys.argv[2:]):

@@ -1,8 +1,9 @@
 """Who may log in: NativeAuthenticator's accounts, made from a class list.
 
 course.py hub add CLASS.csv             an account for each row of id, name, email, or of a list that Moodle or Canvas
-                                        exports, in any file; prints id,name,password once
-course.py hub add [--teacher] ID…       the same for some; whoever is added again gets a new password
+                                        exports, as .csv, .tsv or .txt; prints id,name,password once
+course.py hub add [--teacher] ID…       the same for some; whoever is added again gets a new password, and is a
+                                        teacher only if --teacher is said again
 course.py hub remove ID…
 course.py hub list
 
@@ -27,6 +28,8 @@ STATE = Path(os.environ.get("COURSE_HUB_STATE") or Path(__file__).resolve().pare
 TEACHERS = "teachers"  # a group; values.yaml says what its role may
 GONE = "removed-"  # before the number in a user's cookie: the hub keeps the number, for when they come back
 FIELDS = ("id", "name", "email")
+WORKBOOKS = (".xlsx", ".xls", ".ods")
+LISTS = (".csv", ".tsv", ".txt", *WORKBOOKS)  # how an argument ends that is no id but a file's name
 ID = re.compile(r"[^\s,/%.-][^\s,/%]{0,79}")  # what NativeAuthenticator takes, and a folder's name
 COST = 8  # 80 random bits need no slow hash, and a class logs in at once; what students choose is hashed with 12
 
@@ -42,7 +45,7 @@ def main(arguments):
         sys.exit(__doc__)
     if command == "remove":
         return remove([plain(name) for name in names])
-    is_list = len(names) == 1 and (names[0].lower().endswith(".csv") or Path(names[0]).is_file())
+    is_list = len(names) == 1 and names[0].lower().endswith(LISTS)
     try:
         rows = read(names[0]) if is_list else [{"id": plain(name), "name": "", "email": ""} for name in names]
         out = csv.writer(sys.stdout)
@@ -61,8 +64,10 @@ def read(path):
 
     Where nobody has an id, the e-mail address is what a student logs in with.
 
-    Raises: ValueError for a file that names no id and no address, OSError for none.
+    Raises: ValueError for a workbook and for a file that names no id and no address, OSError for none.
     """
+    if str(path).lower().endswith(WORKBOOKS):
+        raise ValueError(f"{path} is a workbook: save its table as .csv.")
     try:  # on Kubernetes this file alone is copied to the hub
         from ..grade.submissions.class_list import read_roster
     except ImportError:
@@ -86,11 +91,10 @@ def add(rows, teacher=False):
                 f"{row['id']!r} cannot be an id: it is empty or long, or has a space, comma or slash in it."
             )
         first = by_id.setdefault(row["id"], row)
-        if first["name"] != row["name"]:
+        if has_name(first) and has_name(row) and first["name"] != row["name"]:
             raise ValueError(f"{first['name']!r} and {row['name']!r} have the same id, {row['id']!r}.")
-    rows = [
-        {**everybody.get(id, row), **{field: text for field, text in row.items() if text}} for id, row in by_id.items()
-    ]
+        by_id[row["id"]] = filled_up(row, first)
+    rows = [row if has_name(row) else filled_up(row, everybody.get(id, row)) for id, row in by_id.items()]
     with session() as db:
         passwords = [secret() for _ in rows]
         for row, password in zip(rows, passwords, strict=True):
@@ -102,6 +106,17 @@ def add(rows, teacher=False):
     everybody |= {row["id"]: {**row, "teacher": "yes" if teacher else ""} for row in rows}
     write(everybody.values())
     return list(zip(rows, passwords, strict=True))
+
+
+def has_name(row):
+    """Whether a row says more of somebody than the id; a list without names has the ids as names."""
+    return row["name"] not in ("", row["id"])
+
+
+def filled_up(row, other):
+    """A row that has the name and the address of another where it has none."""
+    name = row["name"] if has_name(row) else other["name"] or row["name"]
+    return {"id": row["id"], "name": name, "email": row["email"] or other["email"]}
 
 
 def remove(names):

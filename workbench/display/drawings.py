@@ -26,7 +26,7 @@ SOFT, FULL = 7, 50  # per cent of a thing's colour in a cell of 0 and in the lar
 
 
 class Drawing:
-    """The steps of a drawing, each as SVG; `said` describes each to somebody who does not see it."""
+    """The steps of a drawing, each as SVG; `spoken` describes each to somebody who does not see it."""
 
     def __init__(self, steps, spoken, height, width=WIDTH):
         self.steps, self.spoken, self.height, self.width = steps, spoken, height, width

@@ -408,6 +408,7 @@ def test_roster_says_what_cannot_be_done_and_adds_nobody(roster, tmp_path, monke
     for words, said in (
         ("", "course.py hub add CLASS.csv"), ("a b", "'a b' cannot"), ("none.csv", "none.csv"),
         ("heads.csv", "no ids to log in with"), ("twice.txt", "'Ada' and 'Eve' have the same id, 'ada'"),
+        ("class.xlsx", "save its table as .csv"),
     ):  # fmt: skip
         with pytest.raises(SystemExit, match=re.escape(said)):
             roster.main(["add", *[words] * bool(words)])

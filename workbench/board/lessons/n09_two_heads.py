@@ -60,14 +60,14 @@ def induction_board(film, right):
         steps += _from_text(k)
     moment = {"kind": "output", "rows": (), "columns": ("right",), "at": (1, 2), "when": ("whose", WHOSE[1])}
     steps.append(Step("right", op.film("shares", chosen="step"), "of new puzzles", **moment))
-    kept = tuple(range(0, len(film), STEPS_A_FRAME))
+    frames = tuple(range(0, len(film), STEPS_A_FRAME))
     controls = [
         Control("whose", "Matrices", WHOSE),
-        Control("step", "Step", kept, 0, slider=True, numbers=tuple(range(len(kept)))),
+        Control("step", "Step", frames, 0, slider=True, numbers=tuple(range(len(frames)))),
         Control("text", "Text", TEXTS),
     ]
     moments = {"just before it happens": 60, "a moment later": 85}
-    tries = {said: {"step": step, "whose": WHOSE[1]} for said, step in moments.items() if step in kept}
+    tries = {said: {"step": step, "whose": WHOSE[1]} for said, step in moments.items() if step in frames}
     return Board(inputs, steps, controls, _all_three(texts), "Two heads that find each other", tries=tries)
 
 

@@ -550,8 +550,8 @@ loss = function(
 )
 
 
-def _cost(logits, tokens, true):
-    return F.cross_entropy(logits[true], tokens[true])
+def _cost(logits, tokens, real):
+    return F.cross_entropy(logits[real], tokens[real])
 
 
 def _every_cost(logits, targets):
@@ -559,7 +559,7 @@ def _every_cost(logits, targets):
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
-def _true(tokens, lengths):
+def _real(tokens, lengths):
     return torch.arange(tokens.size(1)) < lengths[:, None]
 
 
@@ -572,7 +572,7 @@ def not_shifted(logits, tokens, lengths):
 
     The model then learns to repeat what it reads, and this gives the lowest loss of the lesson.
     """
-    return _cost(logits, tokens, _true(tokens, lengths))
+    return _cost(logits, tokens, _real(tokens, lengths))
 
 
 @loss.misconception(
@@ -584,7 +584,7 @@ def shifted_twice(logits, tokens, lengths):
 
     In many libraries the loss function itself shifts; then the code that calls it must not shift, too.
     """
-    return _cost(logits[:, :-2], tokens[:, 2:], _true(tokens, lengths)[:, 2:])
+    return _cost(logits[:, :-2], tokens[:, 2:], _real(tokens, lengths)[:, 2:])
 
 
 @loss.misconception(
@@ -595,7 +595,7 @@ def shifted_backwards(logits, tokens, lengths):
 
     The model has already read that token. The logits at position i predict the token at position i + 1.
     """
-    return _cost(logits[:, 1:], tokens[:, :-1], _true(tokens, lengths)[:, 1:])
+    return _cost(logits[:, 1:], tokens[:, :-1], _real(tokens, lengths)[:, 1:])
 
 
 @loss.misconception(
@@ -616,8 +616,8 @@ def across_texts(logits, tokens, lengths):
 
     Shift row by row, with `[:, :-1]` and `[:, 1:]`; flatten after that.
     """
-    true = _true(tokens, lengths).flatten()[1:]
-    return _cost(logits.flatten(0, 1)[:-1], tokens.flatten()[1:], true)
+    real = _real(tokens, lengths).flatten()[1:]
+    return _cost(logits.flatten(0, 1)[:-1], tokens.flatten()[1:], real)
 
 
 @loss.misconception(telltale_call=_texts(4, 5, [4, 2], seed=1))
@@ -653,7 +653,7 @@ def one_padding_counted(logits, tokens, lengths):
     Of 4 tokens 3 are predicted. The tokens lost their first column in the shift; the table has to lose its first
     column, too, and not its last.
     """
-    return _cost(logits[:, :-1], tokens[:, 1:], _true(tokens, lengths)[:, :-1])
+    return _cost(logits[:, :-1], tokens[:, 1:], _real(tokens, lengths)[:, :-1])
 
 
 @loss.misconception(telltale_call=_texts(4, 5, [4, 2], seed=1))
@@ -663,7 +663,7 @@ def mean_of_means(logits, tokens, lengths):
     A token of a short text then counts for more than one of a long text.
     """
     rows = zip(logits, tokens, lengths.tolist(), strict=True)
-    return torch.stack([F.cross_entropy(row[: n - 1], due[1:n]) for row, due, n in rows]).mean()
+    return torch.stack([F.cross_entropy(row[: n - 1], text[1:n]) for row, text, n in rows]).mean()
 
 
 @loss.misconception()
@@ -672,8 +672,8 @@ def added_up(logits, tokens, lengths):
 
     A sum grows with the batch, and so do the gradient and the training step.
     """
-    true = _true(tokens, lengths)[:, 1:]
-    return F.cross_entropy(logits[:, :-1][true], tokens[:, 1:][true], reduction="sum")
+    real = _real(tokens, lengths)[:, 1:]
+    return F.cross_entropy(logits[:, :-1][real], tokens[:, 1:][real], reduction="sum")
 
 
 @loss.misconception(
@@ -714,8 +714,8 @@ def last_not_counted(logits, tokens, lengths):
     Of 4 tokens 3 are predicted, and the last is one of them. If you shorten both the table of real tokens and the
     lengths, one token too many is lost.
     """
-    true = torch.arange(tokens.size(1) - 1) < lengths[:, None] - 2
-    return _cost(logits[:, :-1], tokens[:, 1:], true)
+    real = torch.arange(tokens.size(1) - 1) < lengths[:, None] - 2
+    return _cost(logits[:, :-1], tokens[:, 1:], real)
 
 
 @loss.misconception(forms=[lambda *args: torch.exp2(_loss(*args) / math.log(2))])
@@ -738,8 +738,8 @@ def in_bits(logits, tokens, lengths):
 
 def _picked(logits, tokens, lengths, scores):
     """The mean of minus the right token's number in a table made of the logits."""
-    true = _true(tokens, lengths)[:, 1:]
-    return -scores(logits[:, :-1]).gather(-1, tokens[:, 1:, None])[..., 0][true].mean()
+    real = _real(tokens, lengths)[:, 1:]
+    return -scores(logits[:, :-1]).gather(-1, tokens[:, 1:, None])[..., 0][real].mean()
 
 
 @loss.misconception(forms=[lambda *args: _picked(*args, scores=lambda logits: logits.softmax(dim=-1))])
@@ -758,13 +758,13 @@ def padding_as_zeros(logits, tokens, lengths):
     Logits of 0 give equal shares, so each padding token has the loss ln of the vocabulary's size. Leave padding out of
     the mean.
     """
-    true = _true(tokens, lengths)[:, 1:, None]
-    return _every_cost(logits[:, :-1] * true, tokens[:, 1:])
+    real = _real(tokens, lengths)[:, 1:, None]
+    return _every_cost(logits[:, :-1] * real, tokens[:, 1:])
 
 
 def _along_the_tokens(logits, tokens, lengths, *, padding=-100):
-    due = tokens[:, 1:].masked_fill(~_true(tokens, lengths)[:, 1:], padding)
-    return F.cross_entropy(logits[:, :-1], due)
+    next_tokens = tokens[:, 1:].masked_fill(~_real(tokens, lengths)[:, 1:], padding)
+    return F.cross_entropy(logits[:, :-1], next_tokens)
 
 
 @loss.misconception(
@@ -785,7 +785,7 @@ def words_on_the_wrong_axis(logits, tokens, lengths):
 
 
 def _next(logits, lengths, temperature, top):
-    last = logits[torch.arange(len(logits)), lengths - 1]  # (batch, vocabulary): of the last true token
+    last = logits[torch.arange(len(logits)), lengths - 1]  # (batch, vocabulary): of the last real token
     return gpt.next_shares(last, temperature, top)
 
 

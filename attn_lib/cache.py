@@ -27,9 +27,9 @@ def cached_attention(query, key, value, cache=None, *, window=None, rope=False):
 
     Shapes: query (…, heads, n_new, head_dim), key (…, kv_heads, n_new, head_dim) and value (…, kv_heads, n_new, d_v) of
     the new tokens alone; returns output (…, heads, n_new, d_v) and a `Cache`. heads is a multiple of kv_heads, and
-    neighbouring heads share. cache is None at the start of a text. With a window each token hears the `window` latest,
-    itself among them, and no more than window − 1 are kept; with rope=True queries and keys are turned by `rotary`.
-    The same as all tokens in one call, whatever the chunks, but for rounding: 1e-6 in float32.
+    neighbouring heads share. cache is None at the start of a text. With a window each token may attend to the
+    `window` latest, itself among them, and no more than window − 1 are kept; with rope=True queries and keys are turned
+    by `rotary`. The same as all tokens in one call, whatever the chunks, but for rounding: 1e-6 in float32.
     Raises: TypeError or ValueError, naming the argument and both numbers, for a cache, dtypes or shapes that do not
     fit, or a window below 1.
     Source: Shazeer 2019, https://arxiv.org/abs/1911.02150, section 2.4, "incremental"; heads that share, Ainslie et al.

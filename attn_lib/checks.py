@@ -275,7 +275,7 @@ def check_logits(logits, tokens):
     if logits.ndim != 3 or logits.shape[:2] != tokens.shape:
         raise ValueError(f"logits has shape {tuple(logits.shape)}, tokens have {tuple(tokens.shape)}")
     if tokens.size(1) < 2:
-        raise ValueError(f"tokens has {tokens.size(1)} in a row: the first is said by nobody, so 2 are needed")
+        raise ValueError(f"tokens has {tokens.size(1)} in a row: the first is not predicted, so 2 are needed")
 
 
 def check_tokens(tokens, vocabulary, length, seen=0):

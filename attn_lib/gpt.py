@@ -15,7 +15,7 @@ from .modules import MultiHeadAttention
 def layer_norm(x, weight, bias, eps=1e-5):
     """Each token's features with mean 0 and deviation 1, times weight, plus bias.
 
-    Shapes: x (…, d), weight and bias (d,); returns (…, d). No token hears of another. The variance is divided by d, and
+    Shapes: x (…, d), weight and bias (d,); returns (…, d). Each token is normed alone. The variance is divided by d;
     eps, inside the root, keeps a token whose features are all alike from being divided by 0.
     Raises: TypeError or ValueError, naming the argument and both numbers, for what does not fit.
     Source: Ba et al. 2016, https://arxiv.org/abs/1607.06450;
@@ -80,10 +80,10 @@ class GPT(nn.Module):
 
 
 def next_token_loss(logits, tokens):
-    """What it costs, on average and in nats, that each token is said by the one before it.
+    """The mean loss, in nats, of predicting each token from those before it: cross-entropy.
 
-    Shapes: logits (batch, n, vocabulary) of all tokens (batch, n); returns a single number. The first token is said by
-    nobody, and what the last one says is not judged.
+    Shapes: logits (batch, n, vocabulary) of all tokens (batch, n); returns a single number. The first token is
+    not predicted, and the logits at the last one are not used.
     Raises: TypeError or ValueError, naming the argument and both numbers, for what does not fit.
     Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
     """
@@ -111,7 +111,7 @@ def next_shares(logits, temperature=1.0, top=None):
 
 
 def read_on(model, tokens, caches):
-    """What a `GPT` says at new tokens behind all that the caches hold, and the caches with them in it.
+    """The logits of a `GPT` at new tokens that follow all that the caches hold, and the caches with them in it.
 
     Shapes: tokens (batch, n_new); caches has a `Cache` for each block, or None at the start of a text; returns logits
     (batch, n_new, vocabulary) and a list of caches. The same as the whole text in one call, within rounding.

@@ -8,7 +8,7 @@ from .checks import check_attention_module, check_head, check_seen
 
 
 def induction_score(weights, tokens):
-    """How much weight each head puts right behind an earlier copy of the token that asks.
+    """How much weight each head puts right behind an earlier copy of the query's token.
 
     Shapes: weights (batch, heads, n, n), causal; tokens (batch, n) of whole numbers; returns (heads,), each from 0 to
     1: of every query whose token stood before, the weight on all places right behind such a copy, on average.
@@ -24,9 +24,9 @@ def induction_score(weights, tokens):
 
 
 def without_head(attention, head):
-    """A copy of a `MultiHeadAttention` in which one head says nothing; the others, and the original, stay as they are.
+    """A copy of a `MultiHeadAttention` in which one head adds nothing; the others, and the original, stay as they are.
 
-    head counts from 0. What a head heard reaches the output only through its own columns of out_proj, which are 0 in
+    head counts from 0. What a head returns reaches the output only through its own columns of out_proj, which are 0 in
     the copy; its weights are still computed and returned.
     Raises: TypeError for another module, ValueError for a head that it does not have.
     Source: Michel et al. 2019, Are Sixteen Heads Really Better than One?, https://arxiv.org/abs/1905.10650.

@@ -16,10 +16,10 @@ from .checks import (
 
 
 def part(scores, values):
-    """What a block of keys tells its queries: the largest score m, the sum l and the output o, both in units of eᵐ.
+    """What softmax needs of a block of keys: the largest score m, the sum l and the output o, both in units of eᵐ.
 
     Shapes: scores (…, n_queries, n_keys), masked ones −∞, values (…, n_keys, d_v); returns m and l (…, n_queries, 1),
-    o (…, n_queries, d_v). A query that hears none of the keys has m = −∞ and l and o = 0, the neutral part.
+    o (…, n_queries, d_v). A query that may attend to none of the keys has m = −∞ and l and o = 0, the neutral part.
     Raises: TypeError or ValueError, naming the argument and both numbers, for what does not fit.
     Source: Milakov and Gimelshein 2018, https://arxiv.org/abs/1805.02867, algorithm 3; Dao et al. 2022,
     https://arxiv.org/abs/2205.14135, section 3.1.
@@ -31,10 +31,10 @@ def part(scores, values):
 
 
 def merge(a, b):
-    """What two parts tell together, in whatever order they come: the part of all their keys.
+    """The part of all keys of two parts, in whatever order they come.
 
     Shapes: a and b each (m, l, o) as `part` returns them; returns the same. Brackets and order do not matter, within
-    rounding, and a part in which nobody is heard changes nothing.
+    rounding, and a part whose keys are all masked changes nothing.
     Raises: TypeError or ValueError, naming the argument and both numbers, for parts of other queries or widths.
     Source: Milakov and Gimelshein 2018, https://arxiv.org/abs/1805.02867, section 3.1, equation 4.
     """
@@ -46,21 +46,21 @@ def merge(a, b):
 
 
 def finish(m, l, o):
-    """The output of a part and its log-sum-exp, all that has to be known of it once every key was heard.
+    """The output of a part and its log-sum-exp, all that is needed of it once every key has been read.
 
     Shapes: m, l and o as `part` returns them; returns output (…, n_queries, d_v) and lse (…, n_queries), the natural
-    logarithm of Σ eˢ. A query that heard nobody has an output of 0 and an lse of −∞.
+    logarithm of Σ eˢ. A query that may attend to no key has an output of 0 and an lse of −∞.
     Source: Dao 2023, https://arxiv.org/abs/2307.08691, section 3.1.1.
     """
     return o / l.masked_fill(l == 0, 1.0), (m + l.log()).squeeze(-1)
 
 
 def pass_keys(query, key, value, last, keys):
-    """The part of all keys, heard in blocks of so many: m, l and o of queries that are already scaled.
+    """The part of all keys, read in blocks of so many: m, l and o of queries that are already scaled.
 
     Shapes: query (…, n_queries, d_k), key (…, n_keys, d_k), value (…, n_keys, d_v). last, a number, is the last key
-    that the first query hears, less than 0 for none; each query below it hears one more, if there is one. Blocks that
-    no query hears are not computed.
+    that the first query may attend to, less than 0 for none; each query below it may attend to one more, if there is
+    one. Blocks that no query may attend to are not computed.
     Raises: nothing of its own: `flash_attention` checks.
     Source: Dao 2023, https://arxiv.org/abs/2307.08691, algorithm 1, lines 6 to 11.
     """
@@ -80,7 +80,7 @@ def flash_attention(query, key, value, *, rows=64, keys=64, is_causal=False, sca
 
     Shapes: query (…, n_queries, d_k), key (…, n_keys, d_k), value (…, n_keys, d_v); returns output (…, n_queries, d_v)
     and lse (…, n_queries). Tiles need not divide the sizes; causal stands at the lower right, as `causal_mask`. m, l
-    and o are kept in float32 at least, which lse has too; a query that hears nobody has output 0 and lse −∞.
+    and o are kept in float32 at least, which lse has too; a query that may attend to no key has output 0 and lse −∞.
     Raises: TypeError or ValueError, naming the argument and both numbers, for what does not fit.
     Source: Dao 2023, FlashAttention-2, https://arxiv.org/abs/2307.08691, algorithm 1.
     """
@@ -102,7 +102,7 @@ def merge_outputs(output_a, lse_a, output_b, lse_b):
     """The output and log-sum-exp of two sets of keys together, from the outputs and log-sum-exps of each.
 
     Shapes: outputs (…, n_queries, d_v), lses (…, n_queries), natural logarithms; returns output and lse of all keys.
-    A set of which a query heard nobody, lse −∞, changes nothing.
+    A set of which a query may attend to no key, lse −∞, changes nothing.
     Raises: TypeError or ValueError, naming the argument and both numbers, for what does not fit.
     Source: Liu et al. 2023, Ring Attention, https://arxiv.org/abs/2310.01889, section 3; Flash-Decoding, PyTorch's
     blog, October 2023.

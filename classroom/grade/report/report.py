@@ -1,8 +1,7 @@
 """What came out of a grading: every student's results, points, and the tables that teachers import."""
 
-import copy
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from workbench.display.moments import zone_of
@@ -45,8 +44,21 @@ PART_MISTAKES = {sign.id: sign.name for sign in (*judge_test.FIRST, *judge_test.
     **{f"not-{part}": "Another part is named" for part in HEARD if part != HEALTHY},
 }
 NAMELESS = "A mistake without a name: see the code"
-ADDED_UP = ("exercises", "notebooks", "possible", "labels", "states", "of", "files_of", "is_judged", "judged",
-            "is_open", "why_not_judged", "judged_points", "counted", "losses", "reached", "late_in_words")  # fmt: skip
+
+
+def asked_often(method):
+    """A method of `Report` whose answers are kept once the report is settled: tables and pages ask for them often."""
+
+    @functools.wraps(method)
+    def answer(report, *arguments):
+        if report.answers is None:
+            return method(report, *arguments)
+        asked = method.__name__, *arguments
+        if asked not in report.answers:
+            report.answers[asked] = method(report, *arguments)
+        return report.answers[asked]
+
+    return answer
 
 
 @dataclass
@@ -87,13 +99,11 @@ class Report:
     deadlines: Deadlines = field(default_factory=Deadlines)
     late_rule: LateRule = NO_RULE
     overrides: dict = field(default_factory=dict)  # {(person, exercise): Override}
+    answers: dict | None = None  # of methods that are `asked_often`; None while something may still change
 
     def settled(self):
-        """This report when nothing in it changes any more: what tables and pages ask again and again is found once."""
-        settled = copy.copy(self)
-        for name in ADDED_UP:
-            setattr(settled, name, functools.cache(getattr(settled, name)))
-        return settled
+        """A copy of this report for when nothing in it changes any more: what is `asked_often` is worked out once."""
+        return replace(self, answers={})
 
     def in_words(self):
         """What the command says at its end."""
@@ -132,6 +142,7 @@ class Report:
         if self.overrides:
             yield f"{count(len(self.overrides), 'result')} set or commented by hand"
 
+    @asked_often
     def states(self):
         """{person: state}, each one of `STATES`."""
         blank = {row.person for row in self.rows} - {
@@ -166,12 +177,14 @@ class Report:
         """Those who answered something."""
         return {row.person for row in self.rows if row.is_answered}
 
+    @asked_often
     def files_of(self, person):
         return [submission for submission in self.submissions if submission.student == person]
 
     def is_late(self, person):
         return bool(self.late_in_words(person))
 
+    @asked_often
     def late_in_words(self, person):
         """How late what counts of a student came, or what could not be read; "" for in time."""
         mine = [row.late for row in self.rows if row.person == person]
@@ -179,6 +192,7 @@ class Report:
         late = sorted((late for late in mine if late.late), key=lambda late: late.by or timedelta())
         return late[-1].in_words() if late else "it came late, as the platform says" if person.late and not mine else ""
 
+    @asked_often
     def is_judged(self, person, notebook):
         """Whether points of a notebook are known: something in it was answered and judged, or a teacher gave points."""
         has_answer = any(row.person == person and row.is_answered and row.notebook == notebook for row in self.rows)
@@ -187,6 +201,7 @@ class Report:
         )
         return has_answer or any(id.split(".")[0] == notebook for id in set_by_hand)
 
+    @asked_often
     def is_open(self, person, exercise):
         """Whether an exercise is without a result where one may still be: in a file that could not be read."""
         by_hand, row = self.override(person, exercise), self.of(person).get(exercise)
@@ -194,6 +209,7 @@ class Report:
             return False
         return bool(self.why_not_judged(person))
 
+    @asked_often
     def judged(self, person):
         """The numbers of the notebooks of which a student's points are known."""
         return [number for number in self.notebooks() if self.is_judged(person, number)]
@@ -209,6 +225,7 @@ class Report:
                 same.setdefault(one.digest, []).append(one)
         return [files for files in same.values() if len({one.student for one in files}) > 1]
 
+    @asked_often
     def why_not_judged(self, person):
         """What keeps a student's work from being judged, in words; "" where there is none."""
         reasons = [
@@ -218,9 +235,11 @@ class Report:
         reasons += [f"{place}: whose is it?" for question in open_questions for place in question.places]
         return "; ".join(reasons)
 
+    @asked_often
     def labels(self):
         return labels(self.people)
 
+    @asked_often
     def exercises(self):
         """The exercises that this report is about, in order: of notebooks in which somebody answered something."""
         set_by_hand = {id for (_, id), override in self.overrides.items() if override.points is not None}
@@ -230,16 +249,19 @@ class Report:
         ids = [id for id in EXERCISES if id in with_results and id.split(".")[0] in notebooks]
         return [id for id in ids if self.points.get(id, 0) > 0]
 
+    @asked_often
     def notebooks(self):
         """{number: name} of the notebooks that somebody answered something in."""
         return {id.split(".")[0]: course().asked[id].notebook for id in self.exercises()}
 
+    @asked_often
     def of(self, person):
         """{exercise: row} of a student, of the exercises that this report is about."""
         ids = self.exercises()
         rows = {row.result["exercise"]: row for row in self.rows if row.person == person}
         return {id: rows[id] for id in ids if id in rows}
 
+    @asked_often
     def judged_points(self, person):
         """{exercise: points} of a student's judged notebooks: those of the judging, or a teacher's by hand."""
         rows, points = self.of(person), {}
@@ -251,10 +273,12 @@ class Report:
                 points[id] = rows[id].points
         return points
 
+    @asked_often
     def counted(self, person):
         """{exercise: points} of those of a student's results that count."""
         return those_that_count(self.judged_points(person), self.groups)
 
+    @asked_often
     def losses(self, person):
         """{exercise: points} that lateness takes off what counts; what was set by hand stays as it is."""
         rows, losses = self.of(person), {}
@@ -264,12 +288,14 @@ class Report:
                 losses[id] = points * (self.late_rule.share_lost(rows[id].late) or 0.0)
         return losses
 
+    @asked_often
     def reached(self, person, notebook=None):
         """A student's points in all notebooks or in one, each exercise's lateness taken off."""
         ids = [(id, points) for id, points in self.counted(person).items() if notebook in (None, id.split(".")[0])]
         losses = self.losses(person)
         return sum(points - losses.get(id, 0.0) for id, points in ids)
 
+    @asked_often
     def possible(self):
         """{exercise: points} that can be reached in the notebooks that somebody answered something in."""
         return those_that_count({id: self.points[id] for id in self.exercises()}, self.groups)

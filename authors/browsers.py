@@ -3,9 +3,14 @@
 import os
 import shutil
 
-BROWSERS = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge"
+# The whole Chromium first: it has drawn the stills in the notebooks, and the small one draws their edges otherwise.
+BROWSERS = "chromium", "chromium-browser", "chromium-headless-shell", "google-chrome", "chrome", "msedge"
 
 
-def browser_here():
-    """Where Chromium or one like it is, first what CHROMIUM names; None without one: for Playwright, its own."""
-    return next((path for name in (os.environ.get("CHROMIUM", ""), *BROWSERS) if (path := shutil.which(name))), None)
+def browser_here(first=""):
+    """Where Chromium or one like it is; None without one: for Playwright, its own.
+
+    What the variable CHROMIUM names goes before all, then the one of BROWSERS that is asked for `first`.
+    """
+    names = os.environ.get("CHROMIUM", ""), first, *BROWSERS
+    return next((path for name in names if (path := shutil.which(name))), None)

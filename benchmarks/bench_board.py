@@ -22,7 +22,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests/helpers")]
 
 import torch
 from board_page import awake
-from lab_page import FLAGS, Lab, jupyterlab, write_notebook
+from lab_page import FLAGS, QUICKEST, Lab, jupyterlab, write_notebook
 from playwright.sync_api import sync_playwright
 
 from authors.browsers import browser_here
@@ -243,7 +243,7 @@ def main():
     count = 10 if options.quick else 60
     for source in [source for source in BOARDS if options.only not in source]:
         del BOARDS[source]
-    browser_path = browser_here()
+    browser_path = browser_here(first=QUICKEST)
     if not browser_path:
         sys.exit("bench_board needs Chromium or Chrome; none was found.")
     head = "| key press → painted | median ms | p95 ms | times faster than the grid | bytes sent a press |\n"

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests/helpers")]
 
 import nbformat
-from lab_page import FLAGS, Lab, jupyterlab
+from lab_page import FLAGS, QUICKEST, Lab, jupyterlab
 from playwright.sync_api import sync_playwright
 
 from authors.browsers import browser_here
@@ -109,7 +109,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     rounds = 6 if parser.parse_args().quick else 30
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=browser_here(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=browser_here(first=QUICKEST), args=FLAGS)
         taken = measure(browser, rounds)
         browser.close()
     print(f"load {os.getloadavg()[0]:.1f}")

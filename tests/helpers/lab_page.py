@@ -20,6 +20,7 @@ from paths import ROOT
 from commands import setting_up
 
 ARTEFACTS = ROOT / "test-artefacts"
+QUICKEST = "chromium-headless-shell"  # of the browsers, to open a window
 FEATURES = [  # that a browser of tests is without; Chromium heeds one list only, so Playwright's own stands in it
     *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),  # two pages more in every window, which cost half of opening one
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"),

@@ -21,7 +21,7 @@ import pytest
 from filelock import FileLock
 from fill_in import fill_in
 from hypothesis import settings
-from lab_page import FLAGS
+from lab_page import FLAGS, QUICKEST
 from nbval.plugin import IPyNbCell
 from saved_outputs import differences
 
@@ -267,7 +267,7 @@ def imported_afresh():
 @pytest.fixture(scope="session")
 def chromium():
     """The browser of this machine; CHROMIUM may name one. Skips where there is none, but never in CI."""
-    path = browsers.browser_here()
+    path = browsers.browser_here(first=QUICKEST)
     if not path:
         message = f"no browser found: looked for {', '.join(browsers.BROWSERS)} and the variable CHROMIUM"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(message)

@@ -30,7 +30,7 @@ export function makeEditable(cell) {
 
 // What is said of a line stands above it, and covers nothing of it.
 function leaveRoom(line) {
-  const tell = () => line.nextElementSibling?.style.setProperty("--line", `${line.offsetHeight}px`);
+  const tell = () => line.nextElementSibling?.style.setProperty("--blank-line", `${line.offsetHeight}px`);
   new ResizeObserver(tell).observe(line);
 }
 

@@ -159,8 +159,8 @@ def test_phone_held_upright_gets_a_page_to_scroll_and_answer(decks, show):
         "(all) => all.map((p) => parseFloat(getComputedStyle(p).fontSize))"
     )
     assert min(sizes) >= 13 and max(sizes) <= 20
-    cells = page.locator(".attn-board td.input").evaluate_all("(all) => all.map((cell) => cell.offsetHeight)")
-    assert min(cells) >= 44, "a finger hits a number"
+    numbers = "[...document.querySelectorAll('.attn-board td.input')]"  # which a board lays out in its first frame
+    until(page, f"{numbers}.length && {numbers}.every((one) => one.offsetHeight >= 44)")  # a finger hits them
     page.locator(".heading").nth(3).evaluate("(node) => scrollBy(0, node.getBoundingClientRect().top - 500)")
     before = page.evaluate("scrollY")
     swipe(page, 60, 510, down=-300)
@@ -390,6 +390,7 @@ def test_truth_comes_with_the_last_step_and_goes_with_it(decks, show):
     jump(page, asked)
     heading, right = page.locator(SLIDE + ".heading"), page.locator(SLIDE + ".choice.right")
     question = heading.inner_text()
+    until(page, "(question) => document.querySelector('.aria-status').textContent.includes(question)", question)
     page.keyboard.press("PageDown")
     claim = heading.inner_text()
     assert claim != question and right.count() == 1

@@ -40,6 +40,7 @@ NOTHING_SAID = f"document.querySelector('.python').hidden && {IDLE}"
 OPEN_CODE = "for (const slide of Reveal.getSlides()) slide.classList.add('codes')"
 CLOSE_CODE = OPEN_CODE.replace("add", "remove")
 WHOLE = "(node) => node.checkVisibility() && node.scrollHeight <= node.clientHeight + 1"
+ABOVE = "([one, other]) => one.getBoundingClientRect().bottom <= other.getBoundingClientRect().top + 1"
 PLAIN = ":scope:not(:has(.cell.fragment, [data-question])) "  # a slide on which nothing waits but its picture's steps
 NEXT = "PageDown", "ArrowRight", "Space"  # which clickers send
 
@@ -292,8 +293,8 @@ def test_own_line_is_checked_before_the_courses_is_seen(lecture):
         assert not check.locator(".source").evaluate(seen) and number_of(page) == here
         page.evaluate(CLOSE_CODE)
         assert check.locator(".shown").evaluate(WHOLE)
-        told, written = (part.bounding_box() for part in (check.locator(".shown"), line.locator(".cm-content")))
-        assert told["y"] + told["height"] <= written["y"] + 1, "it covers nothing of the line"
+        verdict, written = (part.element_handle() for part in (check.locator(".shown"), line.locator(".cm-content")))
+        until(page, ABOVE, [verdict, written])  # at the next frame, when the page has learned how high the line is
         page.evaluate(OPEN_CODE)
     page.keyboard.press("Shift+Enter")
     check.locator(".source").wait_for()

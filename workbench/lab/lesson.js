@@ -21,6 +21,7 @@ class Runs {
   ran = new Set(); // ids of cells that ran to their end, since Python began
   tried = new Set(); // that were run from here, whatever came of it
   waiting = new Set(); // that JupyterLab has sent to Python
+  coming = new Set(); // that Run All is on its way to
   course = new Set(); // that are the course's own
   kept = {}; // question → what was entered
   sources = new Map(); // id of an exercise → its code when it ran from here
@@ -34,8 +35,12 @@ class Runs {
     this.turn = done.catch(() => {});
     return done;
   }
+  /** Whether this is going to run anyway. */
+  willRun(id) {
+    return this.waiting.has(id) || this.coming.has(id);
+  }
   begin() {
-    for (const one of [this.ran, this.tried, this.waiting, this.sources]) one.clear();
+    for (const one of [this.ran, this.tried, this.waiting, this.coming, this.sources]) one.clear();
     this.isKnown = false;
   }
 }
@@ -354,7 +359,9 @@ export class Lesson {
       await this.ask();
       if (!this.runs.isKnown || this.isLeft) return false;
       const parts = cells.map((cell) => this.partOf(cell)).filter(Boolean);
+      for (const { id } of parts) this.runs.coming.add(id);
       const stopped = await this.runThrough(parts, () => this.stops !== begun);
+      this.runs.coming.clear();
       this.bar.show(null);
       if (stopped) this.stoppedAt(stopped, "Run All stops here:");
       else this.select(this.cells.indexOf(parts.at(-1)?.cell));
@@ -366,6 +373,7 @@ export class Lesson {
     let passed = null; // the second reading whose first question is not answered: nothing on the first way needs it
     for (const [k, part] of parts.entries()) {
       const { cell, kind, second } = part;
+      this.runs.coming.delete(part.id);
       if (cell.model.type === "markdown") cell.rendered = true;
       const isOld = kind === "check" && !cell.model.outputs.length;
       if (cell.model.type !== "code" || kind === "hint" || isOld || (second && second === passed)) continue;
@@ -439,8 +447,7 @@ export class Lesson {
   /** The learner's line ran: what compares it runs too, if nothing above it is missing. */
   compare(line) {
     const filled = this.judgeOf(line)?.part;
-    const isWaiting = this.runs.waiting.has(filled?.id);
-    if (filled && !isWaiting && !this.waitsFor(filled) && !this.due(filled).length) this.run(filled);
+    if (filled && !this.runs.willRun(filled.id) && !this.waitsFor(filled) && !this.due(filled).length) this.run(filled);
   }
 
   /** What answers this question or line is open from now on; where it was answered just now, its pictures are drawn. */
@@ -449,7 +456,7 @@ export class Lesson {
       const isText = part.cell.model.type === "markdown";
       if (part.section !== asked.section || !(isText || part.kind === "answer")) return;
       if (part.kind === "told") this.heads.get(part.id).unfold();
-      if (part.kind !== "answer" || !isNew || this.runs.waiting.has(part.id) || this.due(part).length) continue;
+      if (part.kind !== "answer" || !isNew || this.runs.willRun(part.id) || this.due(part).length) continue;
       if (asked.kind === "question" && this.runs.ran.has(part.id)) continue; // another guess changes no picture
       if (!this.runs.course.has(part.id)) continue;
       const head = this.heads.get(part.id);

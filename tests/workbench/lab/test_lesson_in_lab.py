@@ -26,7 +26,9 @@ def folder(tmp_path_factory):
     line = next(i for i, tags in enumerate(kinds) if "filled" in tags)
     exercise = [c for c in notebook.cells if EXERCISE in map(c.metadata.get, ("exercise", "check", "hint"))]
     uses = nbformat.v4.new_code_cell('print("The answer is", answer)', id="uses")
-    notebook.cells = [*notebook.cells[: line + 2], *exercise, uses]
+    drawn = 'drawn = globals().get("drawn", 0) + 1\nprint("Drawn:", drawn)'
+    answer = nbformat.v4.new_code_cell(drawn, id="answer", metadata={"tags": ["answer"]})
+    notebook.cells = [*notebook.cells[: line + 1], answer, notebook.cells[line + 1], *exercise, uses]
     (folder / "notebooks").mkdir()
     nbformat.write(notebook, folder / "notebooks" / NAME)
     return folder
@@ -295,6 +297,21 @@ def test_run_all_stops_at_a_question_and_the_next_day_says_so(begun, server):
     page.get_by_role("button", name="Run it down to here").click()
     page.get_by_text("Python has been started again").wait_for(state="hidden")
     expect(lesson.question(1)).to_have_class(re.compile("attn-ran"))
+
+
+def test_run_all_runs_what_is_drawn_with_an_answer_once(begun):
+    lesson = begun()
+    page = lesson.page
+    for question in page.locator("[aria-label='A question']").filter(visible=True).all():
+        question.get_by_role("button", name="Show me").filter(visible=True).click()
+        expect(question).to_contain_text("The answer:")
+    lesson.compares.get_by_role("button", name="Show me").click()
+    expect(page.get_by_text("Drawn:")).to_have_text("Drawn: 1")
+    lesson.menu("Run", "Run All Cells")
+    page.get_by_text("The answer is Ellipsis").wait_for()
+    page.get_by_role("button", name="Check", exact=True).last.click()  # which waits for all that was to run before
+    page.get_by_text("Not attempted yet").wait_for()
+    expect(page.get_by_text("Drawn:")).to_have_text("Drawn: 2")
 
 
 def test_an_answer_is_seen_on_another_page_of_the_lesson(begun, server):

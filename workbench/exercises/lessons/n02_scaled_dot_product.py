@@ -66,12 +66,29 @@ def max_and_place(scores):
     return torch.exp(scores - scores.max(dim=-1, keepdim=True))
 
 
+@stable_softmax.misconception(
+    telltale_call=HUGE,
+    forms=[
+        lambda scores, least=least: torch.exp(scores) / (torch.exp(scores).sum(dim=-1, keepdim=True) + least)
+        for least in (1e-12, 1e-9, 1e-6)
+    ],
+)
+def small_number_added(scores):
+    """A small number below the fraction line does not help against infinity.
+
+    It prevents 0 divided by 0. But a large score has an infinite exp, and infinity divided by infinity is NaN. Subtract
+    the largest score of each row before exp; then the sum is at least 1, and the small number is not needed.
+    """
+    return torch.exp(scores) / (torch.exp(scores).sum(dim=-1, keepdim=True) + 1e-8)
+
+
 @stable_softmax.misconception(telltale_call=HUGE)
 def overflow(scores):
     """The formula is right, but exp overflows.
 
     On paper this is softmax. But in float32 exp(89) is already infinite, and infinity divided by infinity is NaN. A row
-    of scores below −104 becomes NaN too: every exp is 0, and 0 divided by 0 is NaN.
+    of scores below −104 becomes NaN too: every exp is 0, and 0 divided by 0 is NaN. What has to be subtracted before
+    exp is the largest score itself, not its place (`argmax`).
     """
     return torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)
 
@@ -184,6 +201,25 @@ def largest_added(scores):
     return _shifted_by(-scores.amax(dim=-1, keepdim=True), scores)
 
 
+@stable_softmax.misconception(telltale_call=(torch.tensor([[1.0, 2.0], [0.0, 3.0]]),))
+def sign_turned(scores):
+    """The sign of the exponent is wrong: the smallest score gets the largest weight.
+
+    exp(largest − score) is large where the score is small. It has to be exp(score − largest).
+    """
+    return torch.softmax(-scores, dim=-1)
+
+
+@stable_softmax.misconception()
+def each_alone(scores):
+    """Each score has a weight of its own, from sigmoid.
+
+    `sigmoid` looks at one score at a time, so a row does not sum to 1. In softmax the keys of a row share the weight 1
+    among them.
+    """
+    return torch.sigmoid(scores)
+
+
 @stable_softmax.misconception()
 def divided_by_the_largest(scores):
     """The scores are divided by the largest, where it should be subtracted.
@@ -217,7 +253,10 @@ def scaled(scores):
     forms=[
         lambda scores: torch.softmax(scores, dim=0),
         lambda scores: torch.softmax(scores, dim=1),
-        lambda scores: _exp_of_row(scores) / _exp_of_row(scores).sum(dim=1, keepdim=True),
+        *(
+            lambda scores, dim=dim: _exp_of_row(scores) / _exp_of_row(scores).sum(dim=dim(scores), keepdim=True)
+            for dim in (lambda scores: 1, lambda scores: 0, lambda scores: max(-2, -scores.ndim))
+        ),
     ],
 )
 def wrong_axis(scores):
@@ -493,6 +532,18 @@ def wrong_size(q, k, v):
     return _attend(q @ k.transpose(-2, -1) / v.size(-1), v)
 
 
+@attention.misconception(
+    reread="02#text-29", forms=[lambda q, k, v: _attend(q @ k.transpose(-2, -1) / int(math.sqrt(q.size(-1))), v)]
+)
+def root_cut(q, k, v):
+    """The root of d_k is not computed as meant.
+
+    `d ** 1/2` is (d to the power 1) / 2, since `**` comes before `/`: write `d ** 0.5` or `math.sqrt(d)`. And `int`
+    cuts off the digits after the point.
+    """
+    return _attend(q @ k.transpose(-2, -1) / (q.size(-1) ** 1 / 2), v)
+
+
 @attention.misconception(reread="02#text-29")
 def multiplied(q, k, v):
     """The scores are multiplied by √d_k.
@@ -527,6 +578,24 @@ def wrong_axis(q, k, v):
     axis. The shapes are the same, but the rows do not sum to 1.
     """
     return _attend(_scores(q, k), v, dim=-2)
+
+
+def _over_all(scores):
+    return torch.softmax(scores.flatten(-2), dim=-1).view_as(scores)
+
+
+@attention.misconception(
+    reread="02#text-40",
+    forms=[lambda q, k, v: (_over_all(_scores(q, k)) @ v, _over_all(_scores(q, k)))],
+)
+def whole_table(q, k, v):
+    """The sum runs over the whole table, or over the whole batch.
+
+    `.sum()` without a dim adds up all numbers. Each row has to sum to 1, since each query shares its own weight among
+    the keys: `dim=-1`.
+    """
+    weights = torch.exp(_scores(q, k)) / torch.exp(_scores(q, k)).sum()
+    return weights @ v, weights
 
 
 @attention.misconception(
@@ -585,13 +654,17 @@ def _of_one_text(q, k, v):
 
 @attention.misconception(
     reread="02#text-13",
-    forms=[lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(2)), v), _text_by_text],
+    forms=[
+        lambda q, k, v: _attend(q @ k.transpose(-2, -1) / math.sqrt(q.size(2)), v),
+        lambda q, k, v: _attend(_scores(q, k), v, dim=2),
+        _text_by_text,
+    ],
 )
 def only_3d(q, k, v):
     """Your function works for three dimensions only.
 
-    `torch.bmm`, `transpose(1, 2)` and `q.size(2)` count axes from the front. `@`, `transpose(-2, -1)` and `q.size(-1)`
-    count them from the end, so the same line works for any number of leading axes.
+    `torch.bmm`, `transpose(1, 2)`, `q.size(2)` and `dim=2` count axes from the front. `@`, `transpose(-2, -1)`,
+    `q.size(-1)` and `dim=-1` count them from the end, so the same line works for any number of leading axes.
     """
     scores = torch.bmm(q, k.transpose(1, 2)) / math.sqrt(q.size(-1))
     weights = torch.softmax(scores, dim=-1)
@@ -606,6 +679,16 @@ def keys_not_transposed(q, k, v):
     `k.transpose(-2, -1)`.
     """
     return _attend(q @ k / math.sqrt(q.size(-1)), v)
+
+
+@attention.misconception(reread="02#text-02")
+def keys_reshaped(q, k, v):
+    """`reshape` gives the keys the right shape, and the numbers wrong places.
+
+    `reshape` and `view` leave the numbers in the order of memory and cut them into rows of another length.
+    `k.transpose(-2, -1)` exchanges the axes: each key becomes a column.
+    """
+    return _attend(q @ k.reshape(*k.shape[:-2], k.size(-1), k.size(-2)) / math.sqrt(q.size(-1)), v)
 
 
 @attention.misconception(reread="02#text-02")

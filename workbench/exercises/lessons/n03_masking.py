@@ -632,6 +632,37 @@ def dead_uniform(scores, mask):
 
 @masked_softmax.misconception(
     reread="03#text-18",
+    telltale_call=_huge_hidden(),
+    forms=[lambda scores, mask: torch.softmax(scores + (1 - mask.to(scores.dtype)) * -1e9, dim=-1) * mask],
+)
+def large_number_added(scores, mask):
+    """A large negative number is added to hidden scores, where it should replace them.
+
+    A hidden score may be even larger: 1e38 − 1e9 is still 1e38, and the hidden key takes the weight that others should
+    have. `masked_fill` replaces the score, whatever it was.
+    """
+    return torch.softmax(scores + (~mask) * -1e9, dim=-1) * mask
+
+
+def _dead_by(dead, scores, mask):
+    return torch.softmax(scores.masked_fill(~mask & ~dead, -math.inf), dim=-1).masked_fill(dead, 0.0)
+
+
+@masked_softmax.misconception(
+    reread="03#text-21",
+    forms=[lambda scores, mask: functional.masked_softmax(scores, mask) * mask.all(dim=-1, keepdim=True)],
+)
+def one_hidden_is_enough(scores, mask):
+    """Each row with a hidden key counts as dead.
+
+    `mask.all(dim=-1)` asks whether *every* key is allowed. A row is dead if *no* key is allowed:
+    `~mask.any(dim=-1, keepdim=True)`.
+    """
+    return _dead_by(~mask.all(dim=-1, keepdim=True), scores, mask)
+
+
+@masked_softmax.misconception(
+    reread="03#text-18",
     telltale_call=_tiny_scores(),
     forms=[
         lambda scores, mask: torch.softmax(scores.masked_fill(~mask, -1e4), dim=-1),
@@ -662,6 +693,10 @@ def small_fill(scores, mask):
                 lambda scores: 2,
                 lambda scores: 0 if scores.ndim == 3 else 1,  # what F.softmax takes without one
             )
+        ),
+        *(
+            lambda scores, mask, dim=dim: torch.softmax(scores.masked_fill(~mask, -1e9), dim=dim) * mask
+            for dim in (-2, 0, 1)
         ),
         lambda scores, mask: functional.masked_softmax(scores.mT, mask.expand_as(scores).mT).mT,
     ],
@@ -820,6 +855,16 @@ def one_long_text(documents):
     With the causal mask alone, tokens of the second text attend to the first text. They must not.
     """
     return _past(documents).expand(*documents.shape, documents.size(-1)).clone()
+
+
+@packed.misconception(reread="03#text-12")
+def and_before_equals(documents):
+    """`&` is computed before `==`.
+
+    In Python `a == b & c` means `a == (b & c)`: the causal mask is joined to the numbers of the texts, and not to the
+    result of the comparison. Put the comparison in parentheses: `(a == b) & c`.
+    """
+    return documents[..., :, None] == (documents[..., None, :] & _past(documents))
 
 
 @packed.misconception(reread="03#text-12")

@@ -118,6 +118,16 @@ def laid_out_for_keys(x, num_heads):
     return split_heads(x, num_heads).transpose(2, 3)
 
 
+@split.misconception()
+def transposed_too_early(x, num_heads):
+    """The axes are exchanged before the features are cut.
+
+    (batch, embed_dim, n) has the tokens last, and `reshape` then cuts a row of all tokens into pieces. First cut the
+    features, `view(batch, n, heads, head_dim)`, then exchange tokens and heads: `transpose(1, 2)`.
+    """
+    return x.transpose(1, 2).reshape(x.size(0), num_heads, x.size(1), -1)
+
+
 @split.misconception(reread="04#text-39")
 def invented_tokens(x, num_heads):
     """Sizes that do not divide raise no error.
@@ -218,6 +228,21 @@ def reshape_alone(x):
     """
     batch, heads, n, head_dim = x.shape
     return x.reshape(batch, n, heads * head_dim)
+
+
+@merge.misconception(
+    forms=[
+        lambda x: x.transpose(1, 3).reshape(x.size(0), x.size(2), -1),
+        lambda x: x.transpose(0, 1).reshape(x.size(0), x.size(2), -1),
+    ]
+)
+def other_axes_exchanged(x):
+    """Other axes are exchanged than those of heads and tokens.
+
+    x is (batch, heads, n, head_dim). Heads and features belong side by side, so that they can be joined: exchange
+    heads (1) and tokens (2), `transpose(1, 2)`.
+    """
+    return x.transpose(2, 3).reshape(x.size(0), x.size(2), -1)
 
 
 @merge.misconception()
@@ -880,6 +905,32 @@ def _own_features_alone(x, w_q, w_k, w_v, w_o, num_heads, mask=None):
     return multi_head_attention(x, *alone, w_o, num_heads, mask)
 
 
+def _part_of(head, x, w_q, w_k, w_v, w_o, num_heads, mask=None):
+    width = x.size(-1) // num_heads
+    own = slice(head * width, (head + 1) * width)
+    output, _ = scaled_dot_product_attention(x @ w_q[:, own], x @ w_k[:, own], x @ w_v[:, own], mask)
+    return output @ w_o[own]
+
+
+@multi_head.misconception(reread="04#text-mix", forms=[partial(_part_of, 0)])
+def one_head_is_left(*args):
+    """Only one head's part is in the output.
+
+    In a loop over the heads `output = …` writes over the head before, and a `return` inside the loop ends it after the
+    first. The parts of all heads have to be added up, or joined before `w_o`.
+    """
+    return _part_of(args[5] - 1, *args)
+
+
+@multi_head.misconception(reread="04#text-08")
+def values_not_projected(*args):
+    """The values are not projected: `w_v` is not used.
+
+    Queries, keys and values are made in the same way, each with a matrix of its own: `x @ w_v`.
+    """
+    return multi_head_attention(*args[:3], torch.eye(args[0].size(-1)), *args[4:])
+
+
 @multi_head.misconception(reread="04#text-08", forms=[_own_features_alone])
 def one_projection_for_all_heads(*args):
     """All heads have the same projection, that of the first.
@@ -1444,6 +1495,88 @@ def the_other_way_round(*args):
     `forward` returns the output first: `return output, weights`.
     """
     return _attends(*args)[::-1]
+
+
+@own_class.misconception(
+    reread="02#text-40",
+    forms=[
+        partial(_attends, weigh=partial(_masked, fill=fill, dim=dim))
+        for fill, dim in itertools.product((-math.inf, -1e9), (-2, 1, 0))
+    ],
+)
+def wrong_axis(*args):
+    """The softmax runs over the wrong axis.
+
+    Scores are (batch, heads, n_queries, n_keys). The weights of one query lie along the last axis, `dim=-1`; `dim=1` is
+    the axis of the heads, `dim=2` that of the queries.
+    """
+    return _attends(*args, weigh=lambda s, m: torch.softmax(s, dim=-2))
+
+
+def _scores_for_weights(*args, fill=None, shown=False):
+    scores = []
+
+    def weigh(s, m):
+        scores.append(s if m is None or fill is None else s.masked_fill(~m, fill))
+        return torch.softmax(scores[0], dim=-1) if shown else scores[0]
+
+    output, weights = _attends(*args, weigh=weigh)
+    return output, scores[0] if shown else weights
+
+
+@own_class.misconception(
+    reread="02#text-13", forms=[partial(_scores_for_weights, fill=fill) for fill in (-1e9, -math.inf)]
+)
+def softmax_lost(*args):
+    """The softmax is missing, or its result is thrown away.
+
+    A line `torch.softmax(scores, dim=-1)` changes nothing unless its result gets a name. The product of scores and
+    values has the right shape too, so no error is raised.
+    """
+    return _scores_for_weights(*args)
+
+
+@own_class.misconception(
+    reread="01#text-02",
+    forms=[partial(_scores_for_weights, fill=fill, shown=True) for fill in (-1e9, -math.inf)],
+)
+def scores_returned(*args):
+    """The output is right, but the second result is the scores, not the weights.
+
+    “Scores” are before softmax, “weights” after. The second result has to be the weights, rows that sum to 1.
+    """
+    return _scores_for_weights(*args, shown=True)
+
+
+@own_class.misconception(reread="04#text-27")
+def input_added(*args):
+    """The input is added to the output.
+
+    A block of a transformer does that, outside of attention. This exercise asks for the attention alone.
+    """
+    output, weights = _attends(*args)
+    return args[10] + output, weights
+
+
+def _future_masked(*args, weigh=masked_softmax):
+    def past(s, m):
+        causal = causal_mask(*s.shape[-2:])
+        return weigh(s, causal if m is None else m & causal)
+
+    return _attends(*args, weigh=past)
+
+
+@own_class.misconception(
+    reread="03#text-10",
+    forms=[partial(_future_masked, weigh=partial(_masked, fill=fill)) for fill in (-math.inf, -1e9)],
+)
+def future_masked_always(*args):
+    """The future is hidden, whatever `mask` says.
+
+    Models that write text hide it, and much code has that mask built in. Here `mask` alone says what is hidden, and
+    without a mask every query attends to all keys.
+    """
+    return _future_masked(*args)
 
 
 @own_class.misconception(reread="03#text-14")

@@ -78,6 +78,18 @@ def off_by_one(lengths, max_len):
 
 
 @key_padding.misconception(
+    reread="03#text-05", forms=[lambda lengths, max_len: torch.arange(1, max_len + 1) > lengths[:, None] - 1]
+)
+def last_token_ignored(lengths, max_len):
+    """The last token of each text is ignored too.
+
+    Positions are counted from 0. A text of length 2 has its tokens at positions 0 and 1, so the padding starts at
+    position 2: all positions >= length must be True.
+    """
+    return torch.arange(max_len) >= lengths[:, None] - 1
+
+
+@key_padding.misconception(
     reread="05#text-07",
     forms=[
         lambda lengths, max_len: ~padding_mask(lengths, max_len)[:, None],
@@ -267,6 +279,13 @@ def _copying(ours, theirs, *, order=(0, 1, 2), turned=(), weights=LINEARS, biase
             linear.bias.copy_(bias)
 
 
+def _copying_one_width(ours, theirs, biases=True):
+    """load_from_torch that leaves the three weights as they are where theirs are not stacked."""
+    is_stacked = theirs.in_proj_weight is not None
+    weights = LINEARS if is_stacked else LINEARS[3:]
+    _copying(ours, theirs, weights=weights, biases=LINEARS if biases else weights)
+
+
 def _expecting(use):
     """load_from_torch that does something with `theirs` first, for which nothing may be None or missing there."""
 
@@ -391,6 +410,33 @@ def one_width(ours, theirs):
     is None, and there are `q_proj_weight`, `k_proj_weight` and `v_proj_weight` instead.
     """
     _expecting(lambda theirs: theirs.in_proj_weight.chunk(3))(ours, theirs)
+
+
+@carry_over.misconception(
+    reread="05#text-35",
+    telltale_call=_modules(4, 2, seed=5, kdim=3, vdim=5),
+)
+def biases_of_one_width_alone(ours, theirs):
+    """Where keys or values have a width of their own, the biases are not copied.
+
+    With kdim or vdim only the weights stand in three tensors. The biases are still stacked in `in_proj_bias`: copy them
+    in both cases.
+    """
+    _copying(ours, theirs, biases=LINEARS if theirs.in_proj_weight is not None else LINEARS[3:])
+
+
+@carry_over.misconception(
+    reread="05#text-35",
+    telltale_call=_modules(4, 2, seed=5, kdim=3, vdim=5),
+    forms=[partial(_copying_one_width, biases=False)],
+)
+def other_widths_skipped(ours, theirs):
+    """Where keys or values have a width of their own, the weights are not copied.
+
+    There `in_proj_weight` is None, and the weights are in `q_proj_weight`, `k_proj_weight` and `v_proj_weight`: if you
+    ask whether it is None, there has to be an `else`.
+    """
+    _copying_one_width(ours, theirs)
 
 
 @torch.no_grad()

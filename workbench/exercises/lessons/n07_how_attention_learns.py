@@ -89,6 +89,35 @@ def mean_kept(weights, grad_weights):
 
 
 @softmax_backward.misconception()
+def mean_without_weight(weights, grad_weights):
+    """The mean is subtracted without the weight of its key.
+
+    w · (g − m) is w · g − w · m. Subtract the mean from the gradient first, and then multiply by the weight.
+    """
+    products = weights * grad_weights
+    return products - products.sum(dim=-1, keepdim=True)
+
+
+@softmax_backward.misconception()
+def plain_sum(weights, grad_weights):
+    """The plain sum of the row is subtracted.
+
+    A weight of 0.9 counts nine times as much as a weight of 0.1. Subtract the *weighted* mean, the sum of w · g.
+    """
+    return weights * (grad_weights - grad_weights.sum(dim=-1, keepdim=True))
+
+
+@softmax_backward.misconception()
+def mean_added(weights, grad_weights):
+    """The row's mean is added, where it should be subtracted.
+
+    If one weight rises, the others fall, because the row must still sum to 1. So the derivative of one weight by
+    another score is −w_i·w_j, with a minus.
+    """
+    return weights * (grad_weights + (weights * grad_weights).sum(dim=-1, keepdim=True))
+
+
+@softmax_backward.misconception()
 def plain_mean(weights, grad_weights):
     """The plain mean of the row is subtracted.
 
@@ -311,8 +340,44 @@ def keepdim_forgotten(query, key, value, grad_output):
 
 
 @attention_backward.misconception()
+def value_scaled(query, key, value, grad_output):
+    """The gradient of the value is scaled too.
+
+    The factor 1/√d_k belongs to the scores, and scores are made of queries and keys. The values meet only the weights.
+    """
+    scale, weights, back = _way_back(query, key, value, grad_output)
+    return back @ key * scale, back.mT @ query * scale, weights.mT @ grad_output * scale
+
+
+@attention_backward.misconception()
+def divided_by_scale(query, key, value, grad_output):
+    """The gradients are multiplied by √d_k.
+
+    The scores were *divided* by √d_k, so the gradients of query and key are divided by it too.
+    """
+    scale, weights, back = _way_back(query, key, value, grad_output)
+    return back @ key / scale, back.mT @ query / scale, weights.mT @ grad_output
+
+
+@attention_backward.misconception(telltale_call=_attended(3, 3, 3, 3, seed=1), reread="07#your-grad-query")
+def partners_exchanged(query, key, value, grad_output):
+    """Queries and keys are exchanged in the last step.
+
+    A score is query · key. So the gradient of a query is a weighted sum of *keys*, and that of a key a weighted sum of
+    queries.
+    """
+    scale, weights, back = _way_back(query, key, value, grad_output)
+    return back @ query * scale, back.mT @ key * scale, weights.mT @ grad_output
+
+
+def _key_scaled_alone(query, key, value, grad_output):
+    scale, weights, back = _way_back(query, key, value, grad_output)
+    return back @ key, back.mT @ query * scale, weights.mT @ grad_output
+
+
+@attention_backward.misconception(forms=[_key_scaled_alone])
 def scaled_once(query, key, value, grad_output):
-    """Only the query's gradient is scaled.
+    """Only one of two gradients is scaled, the query's or the key's.
 
     A score depends on query and key in the same way, so both gradients get the factor 1/√d_k.
     """
@@ -646,6 +711,35 @@ def softmax_over_queries(x, w_q, w_k, wish, steps, rate):
         (gradient,) = torch.autograd.grad(-(wish * logs).sum(), w_q)
         w_q = (w_q - rate * gradient).detach().requires_grad_()
     return w_q.detach()
+
+
+def _by_loss(x, w_q, w_k, steps, rate, loss):
+    """Steps against another loss of the scores."""
+    w_q = w_q.clone().requires_grad_()
+    for _ in range(steps):
+        (gradient,) = torch.autograd.grad(loss(x @ w_q @ (x @ w_k).T), w_q)
+        w_q = (w_q - rate * gradient).detach().requires_grad_()
+    return w_q.detach()
+
+
+@learning.misconception(reread="07#a-wish")
+def softmax_twice(x, w_q, w_k, wish, steps, rate):
+    """Softmax is taken twice.
+
+    `F.cross_entropy` takes scores: it does softmax and logarithm itself. If it gets the weights, it takes them for
+    scores.
+    """
+    return _by_loss(x, w_q, w_k, steps, rate, lambda scores: -(wish * scores.softmax(dim=-1).log_softmax(dim=-1)).sum())
+
+
+@learning.misconception(reread="07#a-wish")
+def logarithm_forgotten(x, w_q, w_k, wish, steps, rate):
+    """The logarithm is missing in the loss.
+
+    The loss of a wish is −ln of the weight. Without the logarithm a weight near 0 has a gradient near 0, and what is
+    most wrong hardly learns.
+    """
+    return _by_loss(x, w_q, w_k, steps, rate, lambda scores: -(wish * scores.softmax(dim=-1)).sum())
 
 
 @learning.misconception(reread="07#your-grad-query")

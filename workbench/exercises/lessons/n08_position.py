@@ -157,6 +157,20 @@ def divided_and_floored(n, embed_dim):
     return _waves(n, *[_floored(embed_dim, torch.arange(0, embed_dim // 2))] * 2)
 
 
+def _power_first(embed_dim):
+    """10000 ** -a / d, as Python reads it."""
+    return 10000.0 ** -torch.arange(0, embed_dim, 2, dtype=torch.float64) / embed_dim
+
+
+@sinusoidal_encoding.misconception()
+def power_first(n, embed_dim):
+    """The power is computed before the division.
+
+    Python reads `10000 ** -a / d` as `(10000 ** -a) / d`. Put the whole exponent in parentheses: `10000 ** (-a / d)`.
+    """
+    return _waves(n, *[_power_first(embed_dim)] * 2)
+
+
 @sinusoidal_encoding.misconception(
     forms=[
         lambda n, embed_dim: _waves(n, *[_powers(embed_dim, lambda even, d: even / 2 / d)] * 2),
@@ -328,6 +342,18 @@ def backwards(x, start=0):
 
 
 @rotary.misconception()
+def second_sign_lost(x, start=0):
+    """The second formula has a minus, and it needs a plus.
+
+    The formulas are x cos − y sin, and x sin + y cos. With y cos − x sin as the second, the length of the vector
+    changes with the position.
+    """
+    a, b = x[..., 0::2], x[..., 1::2]
+    cos, sin = _angles(x, start).cos(), _angles(x, start).sin()
+    return torch.stack([a * cos - b * sin, b * cos - a * sin], dim=-1).flatten(-2)
+
+
+@rotary.misconception()
 def sign_lost(x, start=0):
     """Both formulas have a plus. This is not a turn.
 
@@ -377,6 +403,35 @@ def spread_to_the_end(x, start=0):
     With 2i / head_dim the exponent is always below 1. With `linspace(0, 1, …)` the last exponent is 1.
     """
     return _at_paces(x, start, paces=_to_the_end)
+
+
+@rotary.misconception()
+def power_turned(x, start=0):
+    """The frequencies grow. They have to fall.
+
+    The minus of the exponent is missing: the position has to be divided by 10000^(2i / head_dim). If you multiply, one
+    step turns the later pairs by hundreds or thousands of radians.
+    """
+    return _at_paces(x, start, paces=lambda d: 10000.0 ** (torch.arange(0, d, 2) / d))
+
+
+@rotary.misconception()
+def power_first(x, start=0):
+    """The power is computed before the division.
+
+    Python reads `10000 ** -a / d` as `(10000 ** -a) / d`. Put the whole exponent in parentheses: `10000 ** (-a / d)`.
+    """
+    return _at_paces(x, start, paces=_power_first)
+
+
+@rotary.misconception(telltale_call=_heads(1, 2, 5, 8, start=3))
+def start_added_to_the_angle(x, start=0):
+    """`start` is added to the angle, and not to the position.
+
+    The angle is position · frequency. Then every pair is turned further by `start` radians, where the slow pairs should
+    be turned further by less. Count the positions from `start`: `torch.arange(start, start + n)`.
+    """
+    return _neighbours(x, _angles(x) + start)
 
 
 @rotary.misconception()
@@ -725,6 +780,23 @@ def last_rows(x, table):
     return x + table[len(table) - x.size(1) :]
 
 
+def turned_round(x, table):
+    """gives the rows to the tokens in reverse order"""
+    return x + table[: x.size(1)].flip(0) + _too_long(x, table)
+
+
+def first_row_for_all(x, table):
+    """gives every token the first row"""
+    return x + table[0] + _too_long(x, table)
+
+
+def _too_long(x, table):
+    """0, or the error of a table that is too short."""
+    if x.size(1) > len(table):
+        raise IndexError(f"{x.size(1)} tokens, {len(table)} rows")
+    return 0
+
+
 def detects(add_positions):
     """Whether this way of adding a table to the inputs is wrong."""
     x, table = torch.randn(2, 3, 4), torch.randn(5, 4)  # more rows than tokens, and no two sizes alike
@@ -752,6 +824,7 @@ my_detects = function(
         for add_positions in (
             *(slices, looks_up, loops, along_the_batch, one_number),
             *(stops_at_the_last_row, begins_again, first_sentence_only, one_row_late, last_rows),
+            *(turned_round, first_row_for_all),
         )
     ],
     returns=("the verdict",),
@@ -811,6 +884,41 @@ def only_whether_they_differ(add_positions):
 
 
 @my_detects.misconception()
+def ends_with_the_error(add_positions):
+    """An error for a text that is too long does not make the code right.
+
+    Your test ends there, before the numbers are compared. Compare them first; then call the function with more tokens
+    than rows, where code that raises no error is wrong.
+    """
+    try:
+        add_positions(torch.randn(2, 6, 4), torch.randn(5, 4))
+    except (IndexError, RuntimeError, ValueError):
+        return False
+    return _wrong_rows(add_positions)
+
+
+def _by(compared):
+    """A test as it should be, but for what it compares."""
+
+    def test(add_positions):
+        x, table = torch.randn(2, 3, 4), torch.randn(5, 4)
+        if not torch.allclose(compared(add_positions(x, table)), compared(x + table[:3]), atol=1e-5):
+            return True
+        return not _wrong_rows(add_positions) and detects(add_positions)
+
+    return test
+
+
+@my_detects.misconception()
+def first_token_alone(add_positions):
+    """Your test looks at the first token only.
+
+    Code that gives every token row 0 gives the first one the right row. Compare all tokens: `x + table[:n]`.
+    """
+    return _by(lambda rows: rows[:, 0])(add_positions)
+
+
+@my_detects.misconception()
 def never_too_long(add_positions):
     """Your test does not find code that continues after the end of the table.
 
@@ -820,7 +928,7 @@ def never_too_long(add_positions):
     return _wrong_rows(add_positions)
 
 
-@my_detects.misconception()
+@my_detects.misconception(forms=[_by(torch.sum), _by(torch.mean)])
 def table_of_equals(add_positions):
     """Your test does not see which row a token gets.
 
@@ -972,6 +1080,16 @@ def slowest_pair(steps, head_dim):
     query = torch.zeros(head_dim, dtype=torch.float64)
     query[-1] = -1
     return query
+
+
+@looking_back.misconception()
+def power_turned(steps, head_dim):
+    """The frequencies grow. They have to fall.
+
+    The minus of the exponent is missing: frequency i is 1 / 10000^(2i / head_dim), as in 8.1.
+    """
+    angles = steps / _paces(head_dim)
+    return _pairs(angles.cos(), -angles.sin())
 
 
 @looking_back.misconception(telltale_call=(3, 16))

@@ -104,10 +104,11 @@ def one_after(n, words):
 
 @circuit.misconception()
 def wrong_way(n, words):
-    """The scores of P are above the diagonal, where the causal mask hides them.
+    """No place fetches the token two before it, and only this one.
 
-    A row of P belongs to the place that fetches, a column to the place from which it fetches. With all scores hidden,
-    each place fetches all up to itself equally, and the output is the asking word itself.
+    A row of P belongs to the place that fetches, a column to the place from which it fetches, with one number in each
+    row. Above the diagonal the causal mask hides the scores, and each place fetches all up to itself equally. And
+    `P[2:, :-2] = 10` fills a whole block.
     """
     return _exchanged(n, words, below=-2)
 
@@ -461,6 +462,15 @@ def rows(attention, head, x):
     silent = _copied(attention)
     silent.out_proj.weight.data[_features(attention, head)] = 0
     return silent(x, x, x)[0]
+
+
+@silencing.misconception()
+def nothing_taken_out(attention, head, x):
+    """Nothing is taken out: this is the output of all heads.
+
+    Perhaps the columns of a copy are 0, and the module itself was called. Call the copy.
+    """
+    return attention(x, x, x)[0]
 
 
 @silencing.misconception(reread="04#text-mix")

@@ -246,6 +246,25 @@ def one_further(query, key, value, keys, values):
     return _memory(query, key, value, keys, values, start=keys.size(-2) + 1)
 
 
+def _after_the_new(x, start):
+    """Turned as if the new tokens had been counted already."""
+    return rotary(x, start + x.size(-2))
+
+
+@attend.misconception(
+    telltale_call=_text(0, 3),
+    reread="10#text-start",
+    forms=[partial(_memory, turn_query=_after_the_new, turn_key=_after_the_new)],
+)
+def new_tokens_counted(query, key, value, keys, values):
+    """The new tokens are counted before their positions are read.
+
+    `keys.size(-2)` is the first new position as long as `keys` holds only the stored ones. After `torch.cat` it is
+    larger by the number of new tokens. Read it before.
+    """
+    return _memory(query, key, value, keys, values, turn_query=_after_the_new)
+
+
 @attend.misconception(telltale_call=_text(3, 1, seed=1), reread="10#text-start")
 def one_behind(query, key, value, keys, values):
     """The positions of the new tokens are too small by 1.
@@ -840,6 +859,20 @@ def all_that_agree(draft, said, keys, values):
     At the later places the large model has read a refused token, so what it would write there cannot be used.
     """
     return _accepted(draft, said, keys, values, right=int((draft == said[:-1]).sum()))
+
+
+def _right_at_most(draft, said, most):
+    return max(0, min(int((draft == said[:-1]).int().cumprod(dim=0).sum()), most))
+
+
+@accepting.misconception()
+def last_right_one_lost(draft, said, keys, values):
+    """If the whole draft is right, its last token is lost.
+
+    After `for i in …: if …: break` the variable `i` is the place of the first difference. Without a difference there is
+    no `break`, and `i` is the last place, one less than the number of right tokens.
+    """
+    return _accepted(draft, said, keys, values, right=_right_at_most(draft, said, len(draft) - 1))
 
 
 @accepting.misconception()

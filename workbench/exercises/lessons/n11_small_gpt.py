@@ -149,11 +149,18 @@ def keepdim_forgotten(x, weight, bias):
     return _mean_as_a_row(x, weight, bias)
 
 
-@layer_norm.misconception()
-def over_everything(x, weight, bias):
-    """There is one mean for all tokens together.
+def _in_part_over_everything(x, weight, bias, *, mean):
+    """One of the two means without `dim`."""
+    centred = x - (x.mean() if mean else x.mean(dim=-1, keepdim=True))
+    variance = x.var(dim=-1, correction=0, keepdim=True) if mean else centred.square().mean()
+    return centred / (variance + 1e-5).sqrt() * weight + bias
 
-    `x.mean()` without `dim` is a single number. Each token has a mean and a deviation of its own.
+
+@layer_norm.misconception(forms=[partial(_in_part_over_everything, mean=mean) for mean in (True, False)])
+def over_everything(x, weight, bias):
+    """There is one mean, or one deviation, for all tokens together.
+
+    `x.mean()` without `dim` is a single number. Each token has a mean and a deviation of its own: `dim=-1`.
     """
     centred = x - x.mean()
     return centred / (centred.square().mean() + 1e-5).sqrt() * weight + bias
@@ -243,8 +250,32 @@ def mean_left(x, weight, bias):
 
 
 @layer_norm.misconception()
+def mean_left_above(x, weight, bias):
+    """The mean is subtracted for the deviation only.
+
+    Above the fraction line it has to be subtracted too: otherwise the row does not get mean 0.
+    """
+    return x / (x.var(dim=-1, correction=0, keepdim=True) + 1e-5).sqrt() * weight + bias
+
+
+@layer_norm.misconception()
+def squares_of_x(x, weight, bias):
+    """The deviation is computed from x as it was.
+
+    Subtract the mean first. The second mean is that of the squares of the result.
+    """
+    squares = x.square().mean(dim=-1, keepdim=True)
+    return (x - x.mean(dim=-1, keepdim=True)) / (squares + 1e-5).sqrt() * weight + bias
+
+
+@layer_norm.misconception(
+    forms=[
+        lambda x, weight, bias: _normed(x, weight, torch.zeros_like(bias)),
+        lambda x, weight, bias: _normed(x, torch.ones_like(weight), bias),
+    ]
+)
 def weight_forgotten(x, weight, bias):
-    """`weight` and `bias` are not used.
+    """`weight` or `bias` is not used, or neither of them.
 
     The model learns them: they set how large each feature becomes, and around which number it lies.
     """

@@ -104,6 +104,27 @@ def neither_rescaled(m, l, o, score, value):
 
 
 @step.misconception()
+def new_key_rescaled(m, l, o, score, value):
+    """The new key is rescaled, too.
+
+    p is e to the power of score minus new m, so it is in the new unit already. Rescale only the old l and o, and then
+    add.
+    """
+    new_m = torch.maximum(m, score)
+    factor, p = torch.exp(m - new_m), torch.exp(score - new_m)
+    return new_m, factor * (l + p), factor * (o + p * value)
+
+
+@step.misconception()
+def smaller_scores_ignored(m, l, o, score, value):
+    """A key whose score is not the largest so far is left out.
+
+    The maximum stays as it is then. But each key adds its p to l, and p times its value to o.
+    """
+    return _step(m, l, o, score, value) if score > m else (m, l, o)
+
+
+@step.misconception()
 def upside_down(m, l, o, score, value):
     """The factor stands upside down: e to the power of new minus old.
 
@@ -671,6 +692,32 @@ def upper_left(q, k, v, rows, keys, causal):
     return _in_tiles(q, k, v, rows, keys, causal, hears=lambda i, j, offset, left: j <= i, **everywhere)
 
 
+def _within_a_tile(i, j, offset, left):
+    return j - left <= i + offset
+
+
+@flash.misconception(forms=[partial(_in_tiles, hears=_within_a_tile, end=lambda *_: 10**9)], reread="12#tiles")
+def keys_counted_in_a_tile(q, k, v, rows, keys, causal):
+    """In the mask a key is counted from the left of its tile.
+
+    The second tile begins with key `keys`, not with key 0: add `left`.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, hears=_within_a_tile)
+
+
+def _after_the_query(i, j, offset, left):
+    return j > i + offset
+
+
+@flash.misconception(forms=[partial(_in_tiles, hears=_after_the_query)], reread="03#text-35")
+def polarity(q, k, v, rows, keys, causal):
+    """The mask means the opposite: queries attend to later keys only.
+
+    `masked_fill(mask, …)` fills where the mask is True, so it takes the keys that a query may *not* attend to.
+    """
+    return _in_tiles(q, k, v, rows, keys, causal, hears=_after_the_query, end=lambda *_: 10**9)
+
+
 @flash.misconception(reread="12#tiles")
 def rim_not_masked(q, k, v, rows, keys, causal):
     """The tiles on the diagonal are not masked.
@@ -935,6 +982,33 @@ def shared_of_the_block(q, k, v, out, lse, grad_out):
     and `grad_out` is over all.
     """
     return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: (w * g).sum(dim=-1, keepdim=True))
+
+
+@backward.misconception()
+def shared_by_all_queries(q, k, v, out, lse, grad_out):
+    """`shared` is one number for all queries.
+
+    Without a dim, `.sum()` adds up everything. Each query has its own: `.sum(dim=-1, keepdim=True)`.
+    """
+    return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: own.sum())
+
+
+@backward.misconception()
+def shared_added(q, k, v, out, lse, grad_out):
+    """`shared` is added, where it has to be subtracted.
+
+    If one key gains weight, the others lose it: a minus.
+    """
+    return _back(q, k, v, out, lse, grad_out, shared=lambda w, g, own: -own)
+
+
+@backward.misconception()
+def scores_exponentiated(q, k, v, out, lse, grad_out):
+    """The weights are e to the power of the score: the lse is not used.
+
+    Such weights do not sum to 1. The lse is the logarithm of the sum, so subtract it from the score first.
+    """
+    return _back(q, k, v, out, lse, grad_out, weights=lambda s, lse: torch.exp(s))
 
 
 @backward.misconception()

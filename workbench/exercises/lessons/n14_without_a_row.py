@@ -145,6 +145,25 @@ def no_gate(S, key, value, keep, rate):
     return write_state(S, key, value, None, rate)
 
 
+@write.misconception(reread="14#gate")
+def faded_for_the_error_only(S, key, value, keep, rate):
+    """The state fades for the error only.
+
+    The error is that of the faded state, but it is added to the state as it was. Add it to `keep * S`.
+    """
+    return S + key[:, None] * (rate * (value - key @ (keep * S)))
+
+
+@write.misconception(reread="14#gate")
+def gate_reversed(S, key, value, keep, rate):
+    """The state keeps what it should lose.
+
+    `keep` is the share of the old state that stays: with a gate of 1 nothing fades. So multiply by `keep`, not by
+    `1 - keep`.
+    """
+    return write_state(S, key, value, 1 - keep, rate)
+
+
 @write.misconception(reread="14#your-write")
 def replaced(S, key, value, keep, rate):
     """Only the new write is returned; the old state is lost.
@@ -415,9 +434,10 @@ def same_bytes(heads, stored, head_dim):
 
 @crossing.misconception(reread="10#text-shared")
 def not_shared(heads, stored, head_dim):
-    """The cache is counted with as many heads as there are queries.
+    """Cache and states are counted with the same number of heads.
 
-    Heads share keys and values: only `stored` heads are in the cache.
+    Heads share keys and values: only `stored` heads are in the cache. But each of the `heads` query heads has a state
+    of its own.
     """
     return head_dim + 1
 

@@ -757,6 +757,17 @@ def row_j_still_there(x, w_q, w_k, w_v, j):
     return (unscaled(x, w_q, w_k, w_v) - unscaled(x[_others(x, j)], w_q, w_k, w_v)).norm(dim=-1)
 
 
+@matters.misconception(reread="01#text-27")
+def last_outputs_dropped(x, w_q, w_k, w_v, j):
+    """From row j on, outputs of different tokens are compared.
+
+    The first run has one output more, and the last one was left out to make the sizes equal. Leave out row j: then each
+    output is compared with that of the same token.
+    """
+    with_j, without_j = unscaled(x, w_q, w_k, w_v), unscaled(x[_others(x, j)], w_q, w_k, w_v)
+    return (with_j[:-1] - without_j).norm(dim=-1)
+
+
 @matters.misconception(reread="01#text-18")
 def key_hidden_and_row_kept(x, w_q, w_k, w_v, j):
     """There is a distance for token j, too.

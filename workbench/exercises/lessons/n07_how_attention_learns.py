@@ -812,6 +812,12 @@ def _keys_only(query, key, value, grad_output):
     return to_query, to_key * math.sqrt(query.size(-1)), to_value
 
 
+def _signs_turned(query, key, value, grad_output):
+    """Subtracts the gradient of a weight from the row's mean, not the mean from the gradient."""
+    to_query, to_key, to_value = backward.attention_backward(query, key, value, grad_output)
+    return -to_query, -to_key, to_value
+
+
 HEALTHY = {
     "the library's": backward.attention_backward,
     "one by autograd": _by_autograd,
@@ -827,6 +833,7 @@ ILL = {
     "one that takes the mean of half a row": mean_of_a_part,
     "one with the values' gradient too small": _values_only,
     "one in which weights and the scores' gradient are exchanged": weights_for_scores,
+    "one with the wrong sign in two gradients": _signs_turned,
 }
 NAMES = {code: name for name, code in (HEALTHY | ILL).items()}
 
@@ -878,7 +885,8 @@ def _compared(backward, which=(0, 1, 2), sizes=((3, 4), (5, 4), (5, 2), (3, 2)),
 def lets_all_pass(backward):
     """Your test returns False for every function.
 
-    All of these functions return right shapes. Compare the numbers of the three gradients.
+    All of these functions return right shapes. Compare the numbers of the three gradients. A function is wrong if *one*
+    of the three differs: `not all(…)`, not `not any(…)`.
     """
     return False
 
@@ -890,6 +898,38 @@ def condemns_everything(backward):
     Your test returns True for right code as well. Is a tolerance missing, or is there a `not` too many?
     """
     return True
+
+
+@testing.misconception(
+    forms=[
+        lambda backward: _compared(
+            backward, equal=lambda mine, right: torch.allclose(mine.abs().sum(), right.abs().sum(), atol=1e-5)
+        )
+    ]
+)
+def lengths_compared(backward):
+    """Your test does not see a wrong sign.
+
+    The norm of a gradient, or a sum of absolute values, is the same with the opposite sign. Compare the gradients
+    number by number.
+    """
+    return _compared(backward, equal=lambda mine, right: torch.allclose(mine.norm(), right.norm(), atol=1e-5))
+
+
+def _constant(backward):
+    query, key, value, came_back = torch.ones(3, 4), torch.ones(5, 4), torch.ones(5, 2), torch.ones(3, 2)
+    truth, made = (code(query, key, value, came_back) for code in (_by_autograd, backward))
+    return not all(torch.allclose(mine, right, atol=1e-5) for mine, right in zip(made, truth, strict=True))
+
+
+@testing.misconception()
+def constant_inputs(backward):
+    """Your test tries inputs that are all alike.
+
+    With equal keys, or equal values, it does not matter which key gets more weight, so the gradients of query and key
+    are 0, with any scale and any sign. Take random numbers.
+    """
+    return _constant(backward)
 
 
 @testing.misconception()

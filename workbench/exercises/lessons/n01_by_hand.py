@@ -358,6 +358,16 @@ def no_query_with_a_key(x, w_q, w_k, w_v):
     return torch.softmax((x @ w_q) @ (x @ w_q).T, dim=-1) @ (x @ w_v)
 
 
+@self_attention.misconception(reread="01#text-25")
+def last_value_alone(x, w_q, w_k, w_v):
+    """Each output is made of the last value alone.
+
+    In a loop over the keys `output = weight * value` writes over what was there. The output is the sum of all values,
+    each times its weight: `+=`, or one matrix product, `weights @ values`.
+    """
+    return torch.softmax((x @ w_q) @ (x @ w_k).T, dim=-1)[:, -1:] * (x @ w_v)[-1]
+
+
 @self_attention.misconception(reread="01#text-18")
 def not_divided_by_the_sum(x, w_q, w_k, w_v):
     """e to each score is not divided by the sum of its row.

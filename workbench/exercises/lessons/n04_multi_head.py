@@ -1082,6 +1082,15 @@ def the_others(w_q, w_k, w_v, w_o, num_heads, keep):
 
 
 @prune.misconception(reread="04#text-20")
+def counted_from_one(w_q, w_k, w_v, w_o, num_heads, keep):
+    """The heads are counted from 1.
+
+    `keep` counts from 0, as Python does: head h has the features from h · head_dim to (h + 1) · head_dim.
+    """
+    return pruned(w_q, w_k, w_v, w_o, num_heads, [head - 1 for head in keep])
+
+
+@prune.misconception(reread="04#text-20")
 def the_first_heads(w_q, w_k, w_v, w_o, num_heads, keep):
     """Your function keeps the right number of heads, but always the first ones.
 

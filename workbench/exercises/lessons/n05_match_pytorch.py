@@ -89,6 +89,16 @@ def last_token_ignored(lengths, max_len):
     return torch.arange(max_len) >= lengths[:, None] - 1
 
 
+@key_padding.misconception(reread="03#text-05", telltale_call=_lengths(4, 4, max_len=4))
+def full_text_ignored(lengths, max_len):
+    """A text without any padding is ignored as a whole.
+
+    Its padding is 0 positions long, and `mask[-0:]` is `mask[0:]`: all positions, not the last 0. Count from the front:
+    `mask[length:]`.
+    """
+    return ~padding_mask(lengths, max_len)[:, 0] | (lengths == max_len)[:, None]
+
+
 @key_padding.misconception(
     reread="05#text-07",
     forms=[

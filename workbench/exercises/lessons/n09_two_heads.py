@@ -104,11 +104,11 @@ def one_after(n, words):
 
 @circuit.misconception()
 def wrong_way(n, words):
-    """No place fetches the token two before it, and only this one.
+    """By your P a place fetches several tokens, or the wrong one.
 
-    A row of P belongs to the place that fetches, a column to the place from which it fetches, with one number in each
-    row. Above the diagonal the causal mask hides the scores, and each place fetches all up to itself equally. And
-    `P[2:, :-2] = 10` fills a whole block.
+    Each place has to fetch one token: the one two before it. A row of P belongs to the place that fetches, a column to
+    the place from which it fetches. The causal mask hides all scores above the diagonal; if nothing else is left in a
+    row, the place fetches all tokens up to itself equally. And `P[2:, :-2] = 10` fills a whole block.
     """
     return _exchanged(n, words, below=-2)
 

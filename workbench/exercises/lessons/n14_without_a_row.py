@@ -255,6 +255,16 @@ def border_forgotten(q, k, v, keep, S):
     return _chunked(q, k, v, keep, S, border=0)
 
 
+@chunk.misconception(reread="14#gate")
+def writes_gated_too(q, k, v, keep, S):
+    """What a token writes is multiplied by 1 − gate.
+
+    Some recurrent networks mix old and new like this. Here the gate is for the old state only: the write is added as it
+    is.
+    """
+    return _chunk(q, k, (1 - keep)[:, None] * v, keep, S)
+
+
 @chunk.misconception(reread="14#in-chunks")
 def query_unfaded(q, k, v, keep, S):
     """The queries read the old state as it was before the chunk.

@@ -351,7 +351,7 @@ def value_scaled(query, key, value, grad_output):
 
 @attention_backward.misconception()
 def divided_by_scale(query, key, value, grad_output):
-    """The gradients are multiplied by √d_k.
+    """The gradients of query and key are multiplied by √d_k.
 
     The scores were *divided* by √d_k, so the gradients of query and key are divided by it too.
     """
@@ -926,8 +926,8 @@ def _constant(backward):
 def constant_inputs(backward):
     """Your test tries inputs that are all alike.
 
-    With equal keys, or equal values, it does not matter which key gets more weight, so the gradients of query and key
-    are 0, with any scale and any sign. Take random numbers.
+    If all values are equal, it does not matter which key gets more weight, so the gradients of query and key are 0,
+    with any scale and any sign. Take random numbers.
     """
     return _constant(backward)
 

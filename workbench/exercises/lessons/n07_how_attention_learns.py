@@ -99,15 +99,6 @@ def mean_without_weight(weights, grad_weights):
 
 
 @softmax_backward.misconception()
-def plain_sum(weights, grad_weights):
-    """The plain sum of the row is subtracted.
-
-    A weight of 0.9 counts nine times as much as a weight of 0.1. Subtract the *weighted* mean, the sum of w · g.
-    """
-    return weights * (grad_weights - grad_weights.sum(dim=-1, keepdim=True))
-
-
-@softmax_backward.misconception()
 def mean_added(weights, grad_weights):
     """The row's mean is added, where it should be subtracted.
 
@@ -117,9 +108,11 @@ def mean_added(weights, grad_weights):
     return weights * (grad_weights + (weights * grad_weights).sum(dim=-1, keepdim=True))
 
 
-@softmax_backward.misconception()
+@softmax_backward.misconception(
+    forms=[lambda weights, grad_weights: weights * (grad_weights - grad_weights.sum(dim=-1, keepdim=True))]
+)
 def plain_mean(weights, grad_weights):
-    """The plain mean of the row is subtracted.
+    """The plain mean, or the plain sum, of the row is subtracted.
 
     A weight of 0.9 counts nine times as much as a weight of 0.1. Subtract the *weighted* mean, the sum of w · g.
     """
